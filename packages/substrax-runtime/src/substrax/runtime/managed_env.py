@@ -1,0 +1,19 @@
+"""`python -m substrax.runtime.managed_env`, which the distribution `substrax-managed-env` provides."""
+
+try:
+    from substrax_managed_env import *  # pyright: ignore[reportWildcardImportFromLibrary] - whatever that version exports
+    from substrax_managed_env import main
+except ModuleNotFoundError as error:
+    # Any other missing module is a fault inside that distribution, and must show itself.
+    if error.name != "substrax_managed_env":
+        raise
+    _message = (
+        "substrax.runtime.managed_env is provided by the distribution 'substrax-managed-env', which is not installed "
+        "in this environment; install it with: python -m pip install substrax-managed-env"
+    )
+    if __name__ == "__main__":
+        raise SystemExit(f"error: {_message}") from None
+    raise ModuleNotFoundError(_message, name="substrax_managed_env") from None
+
+if __name__ == "__main__":
+    raise SystemExit(main())
