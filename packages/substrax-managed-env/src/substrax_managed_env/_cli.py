@@ -1,0 +1,127 @@
+"""The command line: arguments, messages, exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ._backends import BACKENDS, resolve_backend
+from ._environment import check_prefix, managed_environment
+from ._files import replace_file
+from ._shell_file import read_back, render
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+__all__ = ["main"]
+
+_PROGRAM = "python -m substrax.runtime.managed_env"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        argv: Arguments; those of the process when `None`.
+
+    Returns:
+        The exit code: 0, or 2 after one line on standard error that names what is wrong, with nothing written.
+    """
+    try:
+        arguments = _parser().parse_args(argv)
+        arguments.run(arguments)
+        return 0
+    except OSError as error:
+        # strerror and not str(): the number tells a person nothing, and ours names a remedy.
+        problem = f"{_shown(os.fspath(error.filename))}: {error.strerror}" if error.filename else str(error)
+    except ValueError as error:
+        problem = str(error)
+    print(f"{_PROGRAM}: error: {' '.join(problem.split())}", file=sys.stderr)
+    return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    # Here and not above: it would be most of what importing substrax_managed_env costs.
+    import argparse
+
+    class Parser(argparse.ArgumentParser):
+        def error(self, message: str) -> None:  # type: ignore[override] - one line, and the caller's exit code
+            raise ValueError(message)
+
+    parser = Parser(prog=_PROGRAM, allow_abbrev=False, description=str(sys.modules[__package__ or ""].__doc__))
+    # With prog given, argparse formats no usage now, for which it would import shutil and ask the terminal's size.
+    commands = parser.add_subparsers(title="commands", required=True, metavar="{write,show}", prog=_PROGRAM)
+
+    write = commands.add_parser("write", allow_abbrev=False, help="write the environment file, whole or not at all")
+    write.add_argument("--prefix", required=True, help="what the project's variables begin with, such as DATARAX")
+    write.add_argument("--backend", default="auto", choices=BACKENDS, help="default: auto, what this host has")
+    write.add_argument("--output", required=True, metavar="FILE", help="the file; a symbolic link is refused")
+    write.add_argument("--project-root", default=".", metavar="DIR", help="default: the current directory")
+    write.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="one more variable; repeatable")
+    write.set_defaults(run=_write)
+
+    show = commands.add_parser("show", allow_abbrev=False, help="say what is there and which backend is configured")
+    show.add_argument("--prefix", required=True, help="as for write")
+    show.add_argument("--env-file", required=True, metavar="FILE", help="the environment file")
+    show.add_argument("--project-root", default=".", metavar="DIR", help="default: the current directory")
+    show.add_argument("--user-env", action="append", default=[], metavar="FILE", help="a file of the user's; repeatable")
+    show.set_defaults(run=_show)
+    return parser
+
+
+def _write(arguments: argparse.Namespace) -> None:
+    root = _directory(arguments.project_root)
+    extra = _assignments(arguments.set)
+    # Once with any backend, so that bad input is refused before a slow nvidia-smi is asked.
+    managed_environment(prefix=arguments.prefix, backend="cpu", project_root=root, extra=extra)
+    backend = resolve_backend(arguments.backend)
+    values = managed_environment(prefix=arguments.prefix, backend=backend, project_root=root, extra=extra)
+    replace_file(arguments.output, os.fsencode(render(prefix=arguments.prefix, values=values)))
+    print(f"Wrote {_shown(arguments.output)} for backend '{backend}'.")
+
+
+def _show(arguments: argparse.Namespace) -> None:
+    check_prefix(arguments.prefix)
+    root = _directory(arguments.project_root)
+    backend = _configured_backend(arguments.prefix, arguments.env_file)
+    print(f"Project root: {_shown(root)}")
+    print(f".venv present: {os.path.isdir(os.path.join(root, '.venv'))}")
+    for file in (arguments.env_file, *arguments.user_env):
+        print(f"{_shown(file)} present: {os.path.isfile(file)}")
+    print(f"Configured backend: {_shown(backend)}")
+
+
+def _configured_backend(prefix: str, env_file: str) -> str:
+    # Asked before opening, since opening a pipe would wait for somebody to write to it.
+    if not os.path.isfile(env_file):
+        return "none"
+    with open(env_file, "rb") as file:
+        return read_back(os.fsdecode(file.read())).get(f"{prefix}_BACKEND") or "unknown"
+
+
+def _directory(path: str) -> str:
+    if not os.path.isdir(path):
+        raise ValueError(f"--project-root is {path!r}, expected a directory that exists")
+    return os.path.abspath(path)
+
+
+def _assignments(words: Sequence[str]) -> dict[str, str]:
+    assigned: dict[str, str] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise ValueError(f"--set is {word!r}, expected NAME=VALUE")
+        if assigned.setdefault(name, value) != value:
+            raise ValueError(f"--set gives {name} two values, {assigned[name]!r} and {value!r}; keep one")
+    return assigned
+
+
+def _shown(text: str) -> str:
+    """`text` where it can be printed on one line, else a Python literal of it, so that no name forges a line."""
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return ascii(text)
+    return text if text.isprintable() else repr(text)
