@@ -89,9 +89,12 @@ if [ -n "${BASH_VERSION-}" ]; then
     _substrax_self=${BASH_SOURCE-}
     if [ "$_substrax_self" = "$0" ]; then _substrax_error=executed; fi
 elif [ -n "${ZSH_VERSION-}" ]; then
-    # %x spells bytes that the locale cannot print as \M-x; then $0 is the name, in zsh's own mode.
     eval '_substrax_self=${(%):-%x}'
-    if [ ! -f "$_substrax_self" ]; then _substrax_self=$0; fi
+    # %x spells bytes that the locale cannot print as \M-x. The raw name is in a module, which stays in the subshell.
+    if [ ! -f "$_substrax_self" ]; then
+        eval '_substrax_self=$(zmodload zsh/parameter && unsetopt ksh_arrays && printf %s. "${funcsourcetrace[1]%:*}")' || :
+        _substrax_self=${_substrax_self%.}
+    fi
     case ${ZSH_EVAL_CONTEXT-:file} in *:file*) ;; *) _substrax_error=executed ;; esac
 else
     case ${0##*/} in activate.sh) _substrax_error=executed ;; esac
@@ -191,11 +194,15 @@ else
         '') _substrax_error="$_substrax_file cannot be loaded: it is damaged, or a variable of its list is readonly here; run setup.sh again, or use a new shell" ;;
         moved) _substrax_error="this checkout was moved or copied: $_substrax_env_file is another one's; run setup.sh again" ;;
     esac
-    # The user's files: each is parsed as the body of a function that nobody calls.
+    # The user's files: each is parsed as the body of a function that nobody calls. zsh's short forms of loops would
+    # take the end of that function for the missing end of theirs.
     for _substrax_rest in .env .env.local; do
-        if [ -f "$_substrax_root/$_substrax_rest" ] && ! (eval "_substrax_parse() { :
+        if [ -f "$_substrax_root/$_substrax_rest" ] && ! (
+            if [ -n "${ZSH_VERSION-}" ]; then unsetopt short_loops; fi
+            eval "_substrax_parse() { :
 $(command cat "$_substrax_root/$_substrax_rest")
-}") >/dev/null 2>&1; then
+}"
+        ) >/dev/null 2>&1; then
             _substrax_error="$_substrax_root/$_substrax_rest is not valid in this shell; sh -n $_substrax_rest says where"
         fi
     done

@@ -1,0 +1,67 @@
+"""The shells and how to run something in them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from programs import BARE, ROOT, run
+from substrax_managed_env import managed_environment, render
+
+SHELLS = {
+    "bash": ["bash"],
+    "bash --posix": ["bash", "--posix"],
+    "dash": ["dash"],
+    "zsh": ["zsh", "-f"],
+    "zsh as sh": ["zsh", "--emulate", "sh", "-f"],
+    "ksh93": ["ksh93"],
+    "mksh": ["mksh"],
+    "busybox": ["busybox", "ash"],
+    "yash": ["yash"],
+    "posh": ["posh"],
+}
+
+
+def run_in(shell: str, code: str, *, cwd: str | Path, env: Mapping[str, str] | None = None) -> tuple[int, str, str]:
+    """Run `code` as a script of `shell` in `cwd`; a script and not `-c`, where some shells behave otherwise."""
+    script = Path(cwd).resolve().parent / f"script-{abs(hash((shell, code)))}.sh"
+    script.write_text(f"{code}\n")
+    return run([*SHELLS[shell], str(script)], cwd=cwd, env=BARE | {"LC_ALL": "C.UTF-8", **(env or {})}, timeout_s=60)
+
+
+def template(name: str, **settings: str) -> str:
+    """A shell template with other values in its settings block, as a user would edit it."""
+    lines = (ROOT / "shell" / name).read_text().split("\n")
+    start = next(number for number, line in enumerate(lines) if line.startswith("# >>> settings"))
+    end = next(number for number, line in enumerate(lines) if line.startswith("# <<< settings"))
+    for setting, value in settings.items():
+        [number] = [
+            number for number in range(start, end) if lines[number].strip().removeprefix("_substrax_").startswith(f"{setting}=")
+        ]
+        lines[number] = f"{lines[number].partition('=')[0]}={value}"
+    return "\n".join(lines)
+
+
+def make_project(path: Path, shell: str = "dash", *, prefix: str = "DEMO", tag: str = "A", **settings: str) -> Path:
+    """A project as a user has it after setup.sh: the templates with other settings, a venv, an environment file.
+
+    The venv is made by uv, whose script needs more of a shell than the one of the standard library; for yash, which
+    cannot read it, by the standard library.
+    """
+    lower = prefix.lower()
+    path.mkdir(parents=True)
+    settings = {"prefix": prefix, "env_file": f".{lower}.env", "root_from_here": "."} | settings
+    (path / "activate.sh").write_text(template("activate.sh", **settings))
+    make_venv(path, by="venv" if shell == "yash" else "uv")
+    managed = managed_environment(prefix=prefix, backend="cpu", project_root=path, extra={"TAG": tag})
+    (path / f".{lower}.env").write_bytes(os.fsencode(render(prefix=prefix, values=managed)))
+    return path
+
+
+def make_venv(path: Path, *, by: str) -> None:
+    """`.venv` in `path`, without pip."""
+    command = ["uv", "venv", "--quiet", ".venv"] if by == "uv" else ["venv", "--without-pip", ".venv"]
+    done = run([sys.executable, "-m", *command], cwd=path, env=dict(os.environ))
+    assert done[0] == 0, done

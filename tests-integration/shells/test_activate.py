@@ -1,0 +1,408 @@
+"""`. ./activate.sh` and `deactivate`, in every shell, as their users do them."""
+
+import os
+import re
+import shutil
+
+import pytest
+
+from posix_shells import SHELLS, make_project, make_venv, run_in, template
+from programs import BARE, ROOT, run
+from substrax_managed_env._environment import _RESERVED, _RESERVED_BEGINNINGS
+
+SHOW = """show() {
+    echo "$1 backend=${DEMO_BACKEND-unset} platforms=${JAX_PLATFORMS-unset} tag=${TAG-unset} venv=${VIRTUAL_ENV:+yes}"
+}
+"""
+ACTIVE = "0 backend=cpu platforms=cpu tag=A venv=yes\n"
+AS_BEFORE = "backend=unset platforms=unset tag=unset venv=\n"
+
+
+@pytest.fixture(scope="module")
+def projects(tmp_path_factory):
+    """Two projects a venv maker, made once: most scenarios only read them."""
+    made = {}
+
+    def get(shell):
+        maker = "venv" if shell == "yash" else "uv"
+        if maker not in made:
+            top = tmp_path_factory.mktemp(maker)
+            made[maker] = make_project(top / "a", shell), make_project(top / "b", shell, prefix="OTHER", tag="B")
+        return made[maker]
+
+    return get
+
+
+@pytest.fixture
+def a(projects, shell):
+    return projects(shell)[0]
+
+
+@pytest.fixture
+def b(projects, shell):
+    return projects(shell)[1]
+
+
+def without_set_e(shell):
+    if shell == "posh":
+        pytest.skip("posh has no builtin `hash`, so that the venv's own script ends it under `set -e`")
+
+
+def quiet(root, prefix="DEMO"):
+    """What a successful activation prints on standard error."""
+    return f"{prefix} environment active: backend cpu, root {root}\n"
+
+
+# ---- from everywhere ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param(". ./activate.sh; show $?", id="in the project"),
+        pytest.param("f() { . ./activate.sh; }; f argument; show $?", id="in a function"),
+        pytest.param("( . ./activate.sh; show $? )", id="in a subshell"),
+        pytest.param("IFS=:; . ./activate.sh; show $?", id="IFS of its own"),
+        pytest.param("IFS=_; . ./activate.sh; show $?", id="IFS that splits names"),
+        pytest.param("unset IFS; . ./activate.sh; show $?", id="no IFS"),
+        pytest.param("CDPATH=/tmp:/; export CDPATH; . ./activate.sh; show $?", id="CDPATH"),
+        pytest.param("cd() { echo CD; }; . ./activate.sh; show $?", id="a cd function"),
+        pytest.param("unset HOME; . ./activate.sh; show $?", id="no HOME"),
+        *(
+            pytest.param(f"set {option}; . ./activate.sh; show $?", id=f"set {option}")
+            for option in ("-u", "-f", "-C", "-a")
+        ),
+    ],
+)
+def test_it_activates(shell, a, code):
+    assert run_in(shell, SHOW + code, cwd=a) == (0, ACTIVE, quiet(a))
+
+
+@pytest.mark.parametrize("options", ["-e", "-eu", "-eufC"])
+def test_it_activates_where_no_command_may_fail(shell, a, options):
+    without_set_e(shell)
+
+    code = f"set {options}; . ./activate.sh; show $?; deactivate; show $?"
+
+    assert run_in(shell, SHOW + code, cwd=a) == (0, f"{ACTIVE}0 {AS_BEFORE}", quiet(a))
+
+
+@pytest.mark.parametrize(
+    ("where", "how"),
+    [("b", "../a/activate.sh"), ("b", "$A/activate.sh"), ("/", "$A/activate.sh"), ("a/.venv", "../activate.sh")],
+)
+@pytest.mark.parametrize("call", [". PATH", "f() { . PATH; }; f", "( . PATH; show $? ); exit"])
+def test_it_finds_its_project_by_its_own_path(shell, a, where, how, call, tmp_path):
+    code = f'{SHOW}cd "{a.parent / where}"; A="{a}"; {call.replace("PATH", chr(34) + how + chr(34))}; show $?'
+
+    exit_code, output, errors = run_in(shell, code, cwd=tmp_path)
+
+    root = a if "../a" not in how else f"{a.parent}/b/../a"
+    assert (exit_code, output) == (0, ACTIVE)
+    assert errors.startswith("DEMO environment active: backend cpu, root ")
+    assert os.path.samefile(errors.removeprefix("DEMO environment active: backend cpu, root ").rstrip("\n"), root)
+
+
+def test_it_finds_a_project_root_that_is_elsewhere(shell, tmp_path):
+    root = make_project(tmp_path / "p", shell)
+    (root / "tools" / "shell").mkdir(parents=True)
+    script = root / "tools" / "shell" / "activate.sh"
+    script.write_text(template("activate.sh", prefix="DEMO", env_file=".demo.env", root_from_here="../.."))
+    (root / "activate.sh").unlink()
+
+    for where, how in [(root, "tools/shell/activate.sh"), (root / "tools", "shell/activate.sh"), (root / ".venv", "../tools/shell/activate.sh"), (root / "tools/shell", "./activate.sh")]:
+        assert run_in(shell, f"{SHOW}. {how}; show $?", cwd=where) == (0, ACTIVE, quiet(root)), how
+
+
+STRANGE = "w e'i\"r$(touch pwned)`touch pwned`;&\u00e9*[a]"
+
+
+@pytest.mark.parametrize("name", [STRANGE, "new\nline", "end\n", "-dash", "a b"], ids=["strange", "line feed", "ends in one", "dash", "blank"])
+@pytest.mark.parametrize("locale", ["C.UTF-8", "C"])
+def test_any_name_of_a_directory_will_do(shell, tmp_path, name, locale):
+    if shell == "yash" and name == STRANGE:
+        pytest.skip("the venv of the standard library, which yash needs, executes $(...) in its path (CVE-2024-9287)")
+    root = make_project(tmp_path / name, shell)
+
+    exit_code, output, errors = run_in(shell, f'{SHOW}. "$A/activate.sh"; show $?; printf "%s\n" "$VIRTUAL_ENV" >&2', cwd="/tmp", env={"A": str(root), "LC_ALL": locale})
+
+    assert (exit_code, output) == (0, ACTIVE), errors
+    assert errors == f"{quiet(root)}{root}/.venv\n"
+    assert not [path for place in (tmp_path, root, "/tmp") for path in os.listdir(place) if path == "pwned"]
+
+
+def test_a_symbolic_link_to_a_checkout_is_a_checkout(shell, a, tmp_path):
+    if shell == "posh":
+        pytest.skip("posh has no `-ef`, with which two paths of one directory are told to be the same")
+    (tmp_path / "link").symlink_to(a)
+
+    exit_code, output, _ = run_in(shell, f"{SHOW}. {tmp_path}/link/activate.sh; show $?", cwd=tmp_path)
+
+    assert (exit_code, output) == (0, ACTIVE)
+
+
+def test_a_checkout_that_cannot_be_written_activates(shell, tmp_path):
+    root = make_project(tmp_path / "p", shell)
+    root.chmod(0o555)
+
+    assert run_in(shell, f"{SHOW}. ./activate.sh; show $?", cwd=root) == (0, ACTIVE, quiet(root))
+
+
+# ---- what stays as it was -----------------------------------------------------------------------------------------
+
+
+def test_arguments_directory_and_standard_output_stay(shell, a):
+    code = 'set -- 1 "2 3" 4; v=$(. ./activate.sh 2>/dev/null; echo 42); . ./activate.sh 2>/dev/null; echo "$v $#:$2 $PWD"'
+
+    assert run_in(shell, code, cwd=a) == (0, f"42 3:2 3 {a}\n", "")
+
+
+def test_options_and_traps_stay(shell, a):
+    (a / "state.sh").write_text("set +o; trap; printf '%s.' \"$IFS\"\n")
+    code = """set -fC; trap 'echo bye' USR1
+before=$(. ./state.sh); . ./activate.sh 2>/dev/null; during=$(. ./state.sh); deactivate; after=$(. ./state.sh)
+[ "$before" = "$during" ] && [ "$before" = "$after" ] && echo same"""
+
+    assert run_in(shell, code, cwd=a) == (0, "same\n", "")
+
+
+NAMES = "set | LC_ALL=C sed -n 's/^\\([A-Za-z_][A-Za-z0-9_]*\\)=.*/\\1/p' | sort -u"
+# What shells change by themselves, and what the venv's script leaves behind (PS1, hashed by uv).
+OF_THE_SHELL = {"_", "BASH_ARGC", "BASH_ARGV", "BASH_LINENO", "BASH_SOURCE", "FUNCNAME", "KSH_MATCH", "LINENO", "PIPESTATUS", "PS1", "RANDOM", "SECONDS", "before", "during"}
+DOCUMENTED = {
+    "DEMO_BACKEND", "DEMO_ENV_ROOT", "DEMO_MANAGED_ENV_VARS", "JAX_PLATFORMS", "JAX_ENABLE_X64", "TAG",
+    "VIRTUAL_ENV", "VIRTUAL_ENV_PROMPT", "_OLD_VIRTUAL_PATH", "_OLD_VIRTUAL_PS1", "_SUBSTRAX_SAVED",
+}  # fmt: skip
+
+
+def test_nothing_is_left_but_what_is_documented(shell, a):
+    code = f"""before=x during=x
+{NAMES} >before.names; . ./activate.sh; {NAMES} >during.names; deactivate; {NAMES} >after.names
+for f in each unset put_back try mark written save; do command -v _substrax_$f; done; command -v deactivate; :"""
+    exit_code, output, _ = run_in(shell, code, cwd=a)
+    before, during, after = ({*(a / f"{when}.names").read_text().split()} - OF_THE_SHELL for when in ("before", "during", "after"))
+
+    assert (exit_code, output) == (0, "")
+    assert during - before <= DOCUMENTED
+    assert after - before == set()
+
+
+# ---- twice, and in turn -------------------------------------------------------------------------------------------
+
+
+def test_activating_twice_is_activating_once(shell, a):
+    code = SHOW + 'p=$PATH; . ./activate.sh; . ./activate.sh; show $?; deactivate; show $?; [ "$PATH" = "$p" ] && echo same'
+
+    assert run_in(shell, code, cwd=a) == (0, f"{ACTIVE}0 {AS_BEFORE}same\n", quiet(a) * 2)
+
+
+def test_one_project_after_the_other_leaves_nothing_of_the_first(shell, a, b):
+    code = f"""{SHOW}export JAX_PLATFORMS=mine; p=$PATH
+. ./activate.sh; . {b}/activate.sh; echo "$OTHER_BACKEND"; show $?
+. ./activate.sh; echo "${{OTHER_BACKEND-unset}}"; show $?
+deactivate; show $?; [ "$PATH" = "$p" ] && echo same"""
+
+    assert run_in(shell, code, cwd=a) == (
+        0,
+        "cpu\n0 backend=unset platforms=cpu tag=B venv=yes\n"
+        f"unset\n{ACTIVE}0 backend=unset platforms=mine tag=unset venv=\nsame\n",
+        quiet(a) + quiet(b, "OTHER") + quiet(a),
+    )
+
+
+def test_a_variable_that_is_no_longer_managed_goes(shell, tmp_path):
+    root = make_project(tmp_path / "p", shell)
+    code = f"""{SHOW}. ./activate.sh; show $?
+sed -e "s/ TAG'/'/" -e '/^export TAG/d' .demo.env >new; mv new .demo.env
+. ./activate.sh; show $?"""
+
+    assert run_in(shell, code, cwd=root) == (0, ACTIVE + ACTIVE.replace("tag=A", "tag=unset"), quiet(root) * 2)
+
+
+def test_a_list_inherited_from_a_parent_shell_is_unset(shell, a):
+    env = {"DEMO_MANAGED_ENV_VARS": "DEMO_BACKEND GONE", "GONE": "1", "DEMO_BACKEND": "old"}
+
+    assert run_in(shell, f'{SHOW}. ./activate.sh; show $?; echo "${{GONE-unset}}"', cwd=a, env=env) == (0, f"{ACTIVE}unset\n", quiet(a))
+
+
+# ---- deactivate ---------------------------------------------------------------------------------------------------
+
+
+def test_deactivate_gives_everything_back(shell, a):
+    value = "a b'c\"\\d$x\n"
+    code = f"""{SHOW}unset XLA_CLIENT_MEM_FRACTION; TAG=unexported
+. ./activate.sh; . ./activate.sh; deactivate; show $?
+[ "$JAX_PLATFORMS" = "$V" ] && echo same; echo "${{XLA_CLIENT_MEM_FRACTION-unset}}"
+sh -c 'echo "${{JAX_ENABLE_X64-unset}} ${{TAG-unset}}"'"""
+    env = {"JAX_PLATFORMS": value, "V": value, "JAX_ENABLE_X64": "1"}
+
+    exit_code, output, errors = run_in(shell, code, cwd=a, env=env)
+
+    assert (exit_code, errors) == (0, quiet(a) * 2)
+    assert output == f"0 backend=unset platforms={value} tag=unexported venv=\nsame\nunset\n1 unset\n"
+
+
+def test_deactivate_works_without_the_venv(shell, tmp_path):
+    root = make_project(tmp_path / "p", shell)
+    code = f'{SHOW}p=$PATH; . ./activate.sh; rm -rf .venv; deactivate; show $?; [ "$PATH" = "$p" ] && echo same'
+
+    assert run_in(shell, code, cwd=root) == (0, f"0 {AS_BEFORE}same\n", quiet(root))
+
+
+# ---- refused, with nothing changed --------------------------------------------------------------------------------
+
+
+def spoil(path, way):
+    file = path / ".demo.env"
+    text = file.read_text()
+    if way == "no venv":
+        shutil.rmtree(path / ".venv")
+    elif way == "no python":
+        (path / ".venv/bin/python").unlink()
+    elif way == "no file":
+        file.unlink()
+    elif way == "empty":
+        file.write_text("")
+    elif way == "cut in a value":
+        file.write_text(text[:-5])
+    elif way == "cut after a line":
+        file.write_text(text[: text.rindex("export TAG")])
+    elif way == "CRLF":
+        file.write_bytes(text.replace("\n", "\r\n").encode())
+    elif way == "no list":
+        file.write_text(text.replace("DEMO_MANAGED_ENV_VARS", "X_MANAGED_ENV_VARS"))
+    elif way == "a list that names PATH":
+        file.write_text(text.replace(" TAG'", " TAG PATH'"))
+    elif way == "copied":
+        other = path.with_name("copy")
+        shutil.copytree(path, other, symlinks=True)
+        return other
+    elif way == "copied, with a venv of its own":
+        other = path.with_name("copy")
+        shutil.copytree(path, other, symlinks=True, ignore=shutil.ignore_patterns(".venv"))
+        make_venv(other, by="venv")
+        return other
+    elif way == "moved":
+        path.rename(path.with_name("moved"))
+        return path.with_name("moved")
+    elif way == "bad .env":
+        (path / ".env").write_text('A=1\nB="open\n')
+    elif way == "bad .env.local":
+        (path / ".env.local").write_text("A=1\nif\n")
+    return path
+
+
+DAMAGED = "cannot be loaded: it is damaged, or a variable of its list is readonly here; run setup.sh again, or use a new shell"
+
+
+@pytest.mark.parametrize(
+    ("way", "problem"),
+    [
+        ("no venv", "no working virtual environment in {root}/.venv; run setup.sh first"),
+        ("no python", "no working virtual environment in {root}/.venv; run setup.sh first"),
+        ("no file", "{root}/.demo.env is missing; run setup.sh first"),
+        *((way, f"{{root}}/.demo.env {DAMAGED}") for way in ("empty", "cut in a value", "cut after a line", "CRLF", "no list", "a list that names PATH")),
+        ("copied", "this checkout was moved or copied: its .venv is another one's; run setup.sh --recreate"),
+        ("moved", "this checkout was moved or copied: its .venv is another one's; run setup.sh --recreate"),
+        ("copied, with a venv of its own", "this checkout was moved or copied: .demo.env is another one's; run setup.sh again"),
+        ("bad .env", "{root}/.env is not valid in this shell; sh -n .env says where"),
+        ("bad .env.local", "{root}/.env.local is not valid in this shell; sh -n .env.local says where"),
+    ],
+)
+def test_what_is_not_in_order_is_refused_and_nothing_changes(shell, tmp_path, way, problem):
+    root = spoil(make_project(tmp_path / "p", shell), way)
+    code = f'{SHOW}p=$PATH; . ./activate.sh; show $?; [ "$PATH" = "$p" ] && echo same'
+
+    assert run_in(shell, code, cwd=root) == (0, f"1 {AS_BEFORE}same\n", f"activate.sh: error: {problem.format(root=root)}\n")
+
+
+def test_a_readonly_variable_in_the_way_is_refused(shell, a):
+    code = f"{SHOW}readonly JAX_PLATFORMS=mine; . ./activate.sh; show $?"
+
+    expected = "1 backend=unset platforms=mine tag=unset venv=\n"
+    assert run_in(shell, code, cwd=a) == (0, expected, f"activate.sh: error: {a}/.demo.env {DAMAGED}\n")
+
+
+def test_a_refused_activation_leaves_the_one_before_it(shell, a, tmp_path):
+    broken = spoil(make_project(tmp_path / "p", shell), "copied")
+    code = f"{SHOW}. ./activate.sh; . {broken}/activate.sh; show $?; deactivate; show $?"
+
+    exit_code, output, _ = run_in(shell, code, cwd=a)
+
+    assert (exit_code, output) == (0, f"{ACTIVE.replace('0', '1', 1)}0 {AS_BEFORE}")
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        pytest.param(". ./activate.sh && echo RAN; echo end", (0, "end\n"), id="&& stops"),
+        pytest.param("set -e; . ./activate.sh || echo handled; echo end", (0, "handled\nend\n"), id="|| goes on under set -e"),
+        pytest.param("set -e; if . ./activate.sh; then echo RAN; else echo no; fi", (0, "no\n"), id="if under set -e"),
+        pytest.param("set -e; . ./activate.sh; echo SURVIVED", (1, ""), id="alone it ends a script under set -e"),
+    ],
+)
+def test_a_refusal_is_one_to_scripts(shell, tmp_path, code, expected):
+    root = spoil(make_project(tmp_path / "p", shell), "no file")
+
+    assert run_in(shell, code, cwd=root)[:2] == expected
+
+
+@pytest.mark.parametrize("how", ["activate.sh", "./activate.sh", "ABSOLUTE"])
+def test_executing_it_is_refused(shell, a, how):
+    command = [*SHELLS[shell], how.replace("ABSOLUTE", f"{a}/activate.sh")]
+    exit_code, output, errors = run(command, cwd=a, env=BARE)
+
+    assert (exit_code, output) == (2, "")
+    assert errors.startswith("activate.sh: error: source it instead, so that it can change this shell: . ")
+
+
+def test_where_a_shell_cannot_know_the_file_it_says_so(shell, a):
+    """Without /proc, which an own mount namespace takes away, some shells have no way to tell."""
+    script = f"mount -t tmpfs none /proc && cd / && exec {' '.join(SHELLS[shell])} -c '{SHOW}. {a}/activate.sh; show $?'"
+    exit_code, output, errors = run(["unshare", "-m", "sh", "-c", script], cwd=a, env=BARE)
+    if "unshare failed" in errors or "permission denied" in errors:
+        pytest.skip("an own mount namespace needs privileges that this process does not have")
+
+    known = shell.startswith(("bash", "zsh", "ksh93"))
+    refusal = "activate.sh: error: cannot tell where activate.sh is in this shell; cd to its directory first\n"
+    assert (exit_code, output, errors) == ((0, ACTIVE, quiet(a)) if known else (0, f"1 {AS_BEFORE}", refusal))
+
+
+# ---- the user's own files -----------------------------------------------------------------------------------------
+
+
+def test_the_users_files_come_last_and_reach_python(shell, tmp_path):
+    root = make_project(tmp_path / "p", shell)
+    (root / ".env").write_text('PLAIN=p\nQUOTED="a b"\nexport EXPORTED=e\nJAX_PLATFORMS=tpu\nREF=${PLAIN}x\nNOT=$MISSING.\n')
+    (root / ".env.local").write_text("PLAIN=local\n[ -n '' ]\n")
+    code = """set -u; . ./activate.sh
+python -c "import os; print(*(os.environ[n] for n in 'PLAIN QUOTED EXPORTED JAX_PLATFORMS REF NOT'.split()), sep='|')"
+case $- in *a*) echo allexport ;; esac; case $- in *u*) echo nounset ;; esac
+set -a; . ./activate.sh; case $- in *a*) echo allexport ;; esac"""
+
+    assert run_in(shell, code, cwd=root) == (0, "local|a b|e|tpu|px|.\nnounset\nallexport\n", quiet(root) * 2)
+
+
+# ---- nothing is executed ------------------------------------------------------------------------------------------
+
+HOSTILE = "PATH HOME IFS x[$(touch${IFS}pwned)] $(touch${IFS}pwned) `id` -f * ? 1A A-B A=B ;touch${IFS}pwned \u00e9 \n \t  path status"
+
+
+def test_a_hostile_list_is_neither_executed_nor_obeyed(shell, a):
+    code = f'{SHOW}x=1; . ./activate.sh; show $?; [ -n "$HOME" ] && command -v ls >/dev/null && echo alive'
+
+    exit_code, output, _ = run_in(shell, code, cwd=a, env={"DEMO_MANAGED_ENV_VARS": HOSTILE})
+
+    assert (exit_code, output) == (0, f"{ACTIVE}alive\n")
+    assert not (a / "pwned").exists()
+
+
+def test_the_template_leaves_alone_what_the_writer_refuses():
+    """Two lists, since a shell template stands alone in its repository; one set of names."""
+    text = (ROOT / "shell" / "activate.sh").read_text()
+    patterns = text[text.index("            PATH | HOME") : text.index('            *) "$1" "$3" ;;')]
+    names = set(re.findall(r"[A-Za-z_][A-Za-z0-9_]*(?:\[\d+\])?\*?", patterns))
+
+    exact = {name for name in names if not name.endswith("*")} - {"PS[01234]"} | {f"PS{number}" for number in range(5)}
+    assert exact == _RESERVED
+    assert {name.removesuffix("*") for name in names if name.endswith("*")} == set(_RESERVED_BEGINNINGS)
