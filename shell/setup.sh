@@ -123,7 +123,8 @@ take_option() {
 enter_root() {
     case $0 in
         /*) here=${0%/*} ;;
-        */*) here=./${0%/*} && here=./${here#././} ;;
+        ./* | ../*) here=${0%/*} ;;
+        */*) here=./${0%/*} ;;
         *) here=. ;;
     esac
     CDPATH='' cd "${here:-/}/$root_from_here" >/dev/null

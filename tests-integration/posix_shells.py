@@ -7,8 +7,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from programs import BARE, ROOT, run
 from substrax_managed_env import managed_environment, render
+
+from programs import BARE, ROOT, run
 
 SHELLS = {
     "bash": ["bash"],
@@ -38,7 +39,9 @@ def template(name: str, **settings: str) -> str:
     end = next(number for number, line in enumerate(lines) if line.startswith("# <<< settings"))
     for setting, value in settings.items():
         [number] = [
-            number for number in range(start, end) if lines[number].strip().removeprefix("_substrax_").startswith(f"{setting}=")
+            number
+            for number in range(start, end)
+            if lines[number].strip().removeprefix("_substrax_").startswith(f"{setting}=")
         ]
         lines[number] = f"{lines[number].partition('=')[0]}={value}"
     return "\n".join(lines)

@@ -41,11 +41,14 @@ def test_a_field_without_an_option_is_refused_by_name(fields):
 
 
 def test_all_fields_without_an_option_are_named_and_nothing_is_half_applied():
-    code = APPLY + """
+    code = (
+        APPLY
+        + """
 import jax
 apply(memory_fraction=0.5, platforms=("cpu",), enable_x64=True, cpu_devices=4, preallocate=False, xla_flags=("--a",))
 print(jax.config.jax_enable_x64, jax.device_count())
 """
+    )
     assert run_python(code) == (
         0,
         "RuntimeConfigurationError: platforms=('cpu',), xla_flags=('--a',), preallocate=False, memory_fraction=0.5 "
@@ -55,12 +58,15 @@ print(jax.config.jax_enable_x64, jax.device_count())
 
 
 def test_a_device_count_after_the_first_operation_is_refused_and_nothing_is_half_applied():
-    code = APPLY + """
+    code = (
+        APPLY
+        + """
 import jax
 jax.random.key(0)
 apply(matmul_precision="high", enable_x64=True, cpu_devices=8)
 print(jax.device_count(), jax.config.jax_num_cpu_devices, jax.config.jax_enable_x64, jax.config.jax_default_matmul_precision)
 """
+    )
     jax_says = (
         "jax_num_cpu_devices config should be updated before backends are initialized i.e. before any JAX operation is executed. "
         "You should initialize this config immediately after `import jax`."
@@ -74,19 +80,25 @@ print(jax.device_count(), jax.config.jax_num_cpu_devices, jax.config.jax_enable_
 
 
 def test_the_device_count_that_is_in_effect_can_be_applied_again():
-    code = APPLY + "import jax; apply(cpu_devices=3); jax.devices(); apply(cpu_devices=3, enable_x64=True); print(jax.device_count())"
+    code = (
+        APPLY
+        + "import jax; apply(cpu_devices=3); jax.devices(); apply(cpu_devices=3, enable_x64=True); print(jax.device_count())"
+    )
 
     assert run_python(code) == (0, "applied\napplied\n3\n", "")
 
 
 def test_precision_and_x64_take_effect_after_the_first_operation():
-    code = APPLY + """
+    code = (
+        APPLY
+        + """
 import jax
 square = jax.jit(lambda a: a @ a)
 print(square(jax.numpy.ones((2, 2))).dtype)
 apply(matmul_precision="highest", enable_x64=True)
 print(square(jax.numpy.ones((2, 2))).dtype, "HIGHEST" in square.lower(jax.numpy.ones((2, 2))).as_text())
 """
+    )
     assert run_python(code) == (0, "float32\napplied\nfloat64 True\n", "")
 
 
@@ -107,12 +119,16 @@ def test_a_cache_directory_takes_effect_before_the_first_compilation(tmp_path):
 
 
 def test_a_cache_directory_takes_effect_while_another_is_in_use(tmp_path):
-    code = APPLY + CACHE + """
+    code = (
+        APPLY
+        + CACHE
+        + """
 apply(compilation_cache_dir=places[0])
 compile_something(1)
 apply(compilation_cache_dir=places[1])
 compile_something(2)
 """
+    )
     assert run_python(code, TMPDIR=str(tmp_path)) == (0, "applied\n[True, False]\napplied\n[True, True]\n", "")
 
 
@@ -124,22 +140,28 @@ def test_a_cache_directory_takes_effect_after_compilations_without_one(tmp_path)
 
 def test_jax_itself_goes_on_with_the_first_cache_directory(tmp_path):
     """The control of the tests above: what happens without substrax."""
-    code = CACHE + """
+    code = (
+        CACHE
+        + """
 jax.config.update("jax_compilation_cache_dir", str(places[0]))
 compile_something(1)
 jax.config.update("jax_compilation_cache_dir", str(places[1]))
 compile_something(2)
 """
+    )
     assert run_python(code, TMPDIR=str(tmp_path)) == (0, "[True, False]\n[True, False]\n", "")
 
 
 def test_an_option_that_a_context_manager_of_this_thread_overrules_is_refused():
-    code = APPLY + """
+    code = (
+        APPLY
+        + """
 import jax
 with jax.default_matmul_precision("high"):
     apply(enable_x64=True, matmul_precision="highest")
 print(jax.config.jax_default_matmul_precision, jax.config.jax_enable_x64)
 """
+    )
     assert run_python(code) == (
         0,
         f"RuntimeConfigurationError: matmul_precision is 'highest', which jax {VERSION} would ignore here, because a context "
@@ -164,29 +186,41 @@ REPORT = "print(jax.device_count(), jax.config.jax_enable_x64)"
 
 
 def test_half_way_through_the_import_before_the_environment_is_read_it_is_written_to():
-    code = APPLY + DURING_IMPORT + f"""
+    code = (
+        APPLY
+        + DURING_IMPORT
+        + f"""
 sys.meta_path.insert(0, When("jax._src.config", lambda: apply(cpu_devices=3, enable_x64=True, platforms=("cpu",))))
 import jax
 {REPORT}
 """
+    )
     assert run_python(code) == (0, "applied\nenvironment changed\n3 True\n", "")
 
 
 def test_half_way_through_the_import_after_it_each_field_goes_the_way_that_still_works():
-    code = APPLY + DURING_IMPORT + f"""
+    code = (
+        APPLY
+        + DURING_IMPORT
+        + f"""
 sys.meta_path.insert(0, When("jax._src.xla_bridge", lambda: apply(cpu_devices=3, enable_x64=True)))
 import jax
 {REPORT}
 """
+    )
     assert run_python(code) == (0, "applied\nenvironment changed\n3 True\n", "")
 
 
 def test_half_way_through_the_import_after_it_what_is_too_late_is_refused():
-    code = APPLY + DURING_IMPORT + f"""
+    code = (
+        APPLY
+        + DURING_IMPORT
+        + f"""
 sys.meta_path.insert(0, When("jax._src.xla_bridge", lambda: apply(cpu_devices=3, platforms=("cpu",))))
 import jax
 {REPORT}
 """
+    )
     assert run_python(code) == (
         0,
         f"RuntimeConfigurationError: platforms=('cpu',) {WORKS_BEFORE} (cpu_devices=3 alone would still work here)\n1 False\n",
@@ -195,13 +229,16 @@ import jax
 
 
 def test_after_an_import_that_failed_with_the_environment_read_everything_is_refused():
-    code = APPLY + """
+    code = (
+        APPLY
+        + """
 try:
     import jax
 except ValueError:
     print("jax" in sys.modules)
 apply(cpu_devices=3, platforms=("cpu",))
 """
+    )
     assert run_python(code, JAX_NUM_CPU_DEVICES="many") == (
         0,
         "False\nRuntimeConfigurationError: platforms=('cpu',), cpu_devices=3 cannot be applied: an import of jax has failed or "
@@ -220,7 +257,9 @@ def test_after_jax_was_removed_from_the_modules_everything_is_refused():
 
 
 def test_a_jax_that_is_only_promised_has_read_nothing():
-    code = APPLY + f"""
+    code = (
+        APPLY
+        + f"""
 import importlib.util
 spec = importlib.util.find_spec("jax")
 spec.loader = importlib.util.LazyLoader(spec.loader)
@@ -229,10 +268,13 @@ spec.loader.exec_module(jax)
 apply(cpu_devices=3, enable_x64=True)
 {REPORT}
 """
+    )
     assert run_python(code) == (0, "applied\nenvironment changed\n3 True\n", "")
 
 
-@pytest.mark.parametrize("load", ["import jaxlib", "import jaxlib.mlir.ir", "import importlib.util; importlib.util.find_spec('jax')"])
+@pytest.mark.parametrize(
+    "load", ["import jaxlib", "import jaxlib.mlir.ir", "import importlib.util; importlib.util.find_spec('jax')"]
+)
 def test_a_part_of_jax_that_reads_no_setting_is_not_jax(load):
     code = APPLY + f"{load}; apply(cpu_devices=3, enable_x64=True); import jax; {REPORT}"
 

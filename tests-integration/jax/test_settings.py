@@ -5,9 +5,10 @@ import sys
 
 import pytest
 
-from programs import BARE, run, run_python
 from substrax.runtime import JaxRuntime, child_environment, runtime_environment
 from substrax.runtime._settings import SETTINGS
+
+from programs import BARE, run, run_python
 
 # What jax and the GPU plugins' own option reader run with; one line of JSON.
 OBSERVE = """
@@ -77,7 +78,12 @@ def test_a_jax_without_settings_reports_none_of_them():
 @pytest.mark.parametrize("field", CASES)
 def test_what_a_child_is_given_is_in_effect(field):
     value, expected = CASES[field]
-    parent = BARE | {"JAX_PLATFORMS": "nowhere", "JAX_ENABLE_X64": "", "XLA_FLAGS": "--nope", "JAX_NUM_CPU_DEVICES": "3"}
+    parent = BARE | {
+        "JAX_PLATFORMS": "nowhere",
+        "JAX_ENABLE_X64": "",
+        "XLA_FLAGS": "--nope",
+        "JAX_NUM_CPU_DEVICES": "3",
+    }
     child = child_environment(JaxRuntime(**{field: value}), parent=parent)
 
     assert observed(run([sys.executable, "-c", OBSERVE], env=child)) == {**UNTOUCHED, **expected}
@@ -125,7 +131,9 @@ def test_everything_at_once_is_in_effect(way):
         pytest.param("--xla_dump_hlo_module_re='a b'", "", id="single quotes"),
         pytest.param('--xla_dump_hlo_module_re="a \\" b"', "", id="double quotes with an escape"),
         pytest.param("--xla_dump_hlo_module_re=", "--xla_dump_hlo_pass_re='x  y'", id="over quotes that are there"),
-        pytest.param("--xla_dump_hlo_module_re='a'", "--xla_dump_hlo_pass_re='x'--xla_cpu_enable_fast_math=true", id="that touch"),
+        pytest.param(
+            "--xla_dump_hlo_module_re='a'", "--xla_dump_hlo_pass_re='x'--xla_cpu_enable_fast_math=true", id="that touch"
+        ),
     ],
 )
 def test_what_is_merged_is_read_by_xla_to_its_end(requested, existing):

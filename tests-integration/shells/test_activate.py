@@ -6,9 +6,10 @@ import shutil
 
 import pytest
 
+from substrax_managed_env._environment import _RESERVED, _RESERVED_BEGINNINGS
+
 from posix_shells import SHELLS, make_project, make_venv, run_in, template
 from programs import BARE, ROOT, run
-from substrax_managed_env._environment import _RESERVED, _RESERVED_BEGINNINGS
 
 SHOW = """show() {
     echo "$1 backend=${DEMO_BACKEND-unset} platforms=${JAX_PLATFORMS-unset} tag=${TAG-unset} venv=${VIRTUAL_ENV:+yes}"
@@ -110,21 +111,35 @@ def test_it_finds_a_project_root_that_is_elsewhere(shell, tmp_path):
     script.write_text(template("activate.sh", prefix="DEMO", env_file=".demo.env", root_from_here="../.."))
     (root / "activate.sh").unlink()
 
-    for where, how in [(root, "tools/shell/activate.sh"), (root / "tools", "shell/activate.sh"), (root / ".venv", "../tools/shell/activate.sh"), (root / "tools/shell", "./activate.sh")]:
+    for where, how in [
+        (root, "tools/shell/activate.sh"),
+        (root / "tools", "shell/activate.sh"),
+        (root / ".venv", "../tools/shell/activate.sh"),
+        (root / "tools/shell", "./activate.sh"),
+    ]:
         assert run_in(shell, f"{SHOW}. {how}; show $?", cwd=where) == (0, ACTIVE, quiet(root)), how
 
 
 STRANGE = "w e'i\"r$(touch pwned)`touch pwned`;&\u00e9*[a]"
 
 
-@pytest.mark.parametrize("name", [STRANGE, "new\nline", "end\n", "-dash", "a b"], ids=["strange", "line feed", "ends in one", "dash", "blank"])
+@pytest.mark.parametrize(
+    "name",
+    [STRANGE, "new\nline", "end\n", "-dash", "a b"],
+    ids=["strange", "line feed", "ends in one", "dash", "blank"],
+)
 @pytest.mark.parametrize("locale", ["C.UTF-8", "C"])
 def test_any_name_of_a_directory_will_do(shell, tmp_path, name, locale):
     if shell == "yash" and name == STRANGE:
         pytest.skip("the venv of the standard library, which yash needs, executes $(...) in its path (CVE-2024-9287)")
     root = make_project(tmp_path / name, shell)
 
-    exit_code, output, errors = run_in(shell, f'{SHOW}. "$A/activate.sh"; show $?; printf "%s\n" "$VIRTUAL_ENV" >&2', cwd="/tmp", env={"A": str(root), "LC_ALL": locale})
+    exit_code, output, errors = run_in(
+        shell,
+        f'{SHOW}. "$A/activate.sh"; show $?; printf "%s\n" "$VIRTUAL_ENV" >&2',
+        cwd="/tmp",
+        env={"A": str(root), "LC_ALL": locale},
+    )
 
     assert (exit_code, output) == (0, ACTIVE), errors
     assert errors == f"{quiet(root)}{root}/.venv\n"
@@ -152,7 +167,9 @@ def test_a_checkout_that_cannot_be_written_activates(shell, tmp_path):
 
 
 def test_arguments_directory_and_standard_output_stay(shell, a):
-    code = 'set -- 1 "2 3" 4; v=$(. ./activate.sh 2>/dev/null; echo 42); . ./activate.sh 2>/dev/null; echo "$v $#:$2 $PWD"'
+    code = (
+        'set -- 1 "2 3" 4; v=$(. ./activate.sh 2>/dev/null; echo 42); . ./activate.sh 2>/dev/null; echo "$v $#:$2 $PWD"'
+    )
 
     assert run_in(shell, code, cwd=a) == (0, f"42 3:2 3 {a}\n", "")
 
@@ -168,7 +185,22 @@ before=$(. ./state.sh); . ./activate.sh 2>/dev/null; during=$(. ./state.sh); dea
 
 NAMES = "set | LC_ALL=C sed -n 's/^\\([A-Za-z_][A-Za-z0-9_]*\\)=.*/\\1/p' | sort -u"
 # What shells change by themselves, and what the venv's script leaves behind (PS1, hashed by uv).
-OF_THE_SHELL = {"_", "BASH_ARGC", "BASH_ARGV", "BASH_LINENO", "BASH_SOURCE", "FUNCNAME", "KSH_MATCH", "LINENO", "PIPESTATUS", "PS1", "RANDOM", "SECONDS", "before", "during"}
+OF_THE_SHELL = {
+    "_",
+    "BASH_ARGC",
+    "BASH_ARGV",
+    "BASH_LINENO",
+    "BASH_SOURCE",
+    "FUNCNAME",
+    "KSH_MATCH",
+    "LINENO",
+    "PIPESTATUS",
+    "PS1",
+    "RANDOM",
+    "SECONDS",
+    "before",
+    "during",
+}
 DOCUMENTED = {
     "DEMO_BACKEND", "DEMO_ENV_ROOT", "DEMO_MANAGED_ENV_VARS", "JAX_PLATFORMS", "JAX_ENABLE_X64", "TAG",
     "VIRTUAL_ENV", "VIRTUAL_ENV_PROMPT", "_OLD_VIRTUAL_PATH", "_OLD_VIRTUAL_PS1", "_SUBSTRAX_SAVED",
@@ -180,7 +212,9 @@ def test_nothing_is_left_but_what_is_documented(shell, a):
 {NAMES} >before.names; . ./activate.sh; {NAMES} >during.names; deactivate; {NAMES} >after.names
 for f in each unset put_back try mark written save; do command -v _substrax_$f; done; command -v deactivate; :"""
     exit_code, output, _ = run_in(shell, code, cwd=a)
-    before, during, after = ({*(a / f"{when}.names").read_text().split()} - OF_THE_SHELL for when in ("before", "during", "after"))
+    before, during, after = (
+        {*(a / f"{when}.names").read_text().split()} - OF_THE_SHELL for when in ("before", "during", "after")
+    )
 
     assert (exit_code, output) == (0, "")
     assert during - before <= DOCUMENTED
@@ -191,7 +225,10 @@ for f in each unset put_back try mark written save; do command -v _substrax_$f; 
 
 
 def test_activating_twice_is_activating_once(shell, a):
-    code = SHOW + 'p=$PATH; . ./activate.sh; . ./activate.sh; show $?; deactivate; show $?; [ "$PATH" = "$p" ] && echo same'
+    code = (
+        SHOW
+        + 'p=$PATH; . ./activate.sh; . ./activate.sh; show $?; deactivate; show $?; [ "$PATH" = "$p" ] && echo same'
+    )
 
     assert run_in(shell, code, cwd=a) == (0, f"{ACTIVE}0 {AS_BEFORE}same\n", quiet(a) * 2)
 
@@ -222,7 +259,11 @@ sed -e "s/ TAG'/'/" -e '/^export TAG/d' .demo.env >new; mv new .demo.env
 def test_a_list_inherited_from_a_parent_shell_is_unset(shell, a):
     env = {"DEMO_MANAGED_ENV_VARS": "DEMO_BACKEND GONE", "GONE": "1", "DEMO_BACKEND": "old"}
 
-    assert run_in(shell, f'{SHOW}. ./activate.sh; show $?; echo "${{GONE-unset}}"', cwd=a, env=env) == (0, f"{ACTIVE}unset\n", quiet(a))
+    assert run_in(shell, f'{SHOW}. ./activate.sh; show $?; echo "${{GONE-unset}}"', cwd=a, env=env) == (
+        0,
+        f"{ACTIVE}unset\n",
+        quiet(a),
+    )
 
 
 # ---- deactivate ---------------------------------------------------------------------------------------------------
@@ -301,10 +342,16 @@ DAMAGED = "cannot be loaded: it is damaged, or a variable of its list is readonl
         ("no venv", "no working virtual environment in {root}/.venv; run setup.sh first"),
         ("no python", "no working virtual environment in {root}/.venv; run setup.sh first"),
         ("no file", "{root}/.demo.env is missing; run setup.sh first"),
-        *((way, f"{{root}}/.demo.env {DAMAGED}") for way in ("empty", "cut in a value", "cut after a line", "CRLF", "no list", "a list that names PATH")),
+        *(
+            (way, f"{{root}}/.demo.env {DAMAGED}")
+            for way in ("empty", "cut in a value", "cut after a line", "CRLF", "no list", "a list that names PATH")
+        ),
         ("copied", "this checkout was moved or copied: its .venv is another one's; run setup.sh --recreate"),
         ("moved", "this checkout was moved or copied: its .venv is another one's; run setup.sh --recreate"),
-        ("copied, with a venv of its own", "this checkout was moved or copied: .demo.env is another one's; run setup.sh again"),
+        (
+            "copied, with a venv of its own",
+            "this checkout was moved or copied: .demo.env is another one's; run setup.sh again",
+        ),
         ("bad .env", "{root}/.env is not valid in this shell; sh -n .env says where"),
         ("bad .env.local", "{root}/.env.local is not valid in this shell; sh -n .env.local says where"),
     ],
@@ -313,7 +360,11 @@ def test_what_is_not_in_order_is_refused_and_nothing_changes(shell, tmp_path, wa
     root = spoil(make_project(tmp_path / "p", shell), way)
     code = f'{SHOW}p=$PATH; . ./activate.sh; show $?; [ "$PATH" = "$p" ] && echo same'
 
-    assert run_in(shell, code, cwd=root) == (0, f"1 {AS_BEFORE}same\n", f"activate.sh: error: {problem.format(root=root)}\n")
+    assert run_in(shell, code, cwd=root) == (
+        0,
+        f"1 {AS_BEFORE}same\n",
+        f"activate.sh: error: {problem.format(root=root)}\n",
+    )
 
 
 def test_a_readonly_variable_in_the_way_is_refused(shell, a):
@@ -336,7 +387,9 @@ def test_a_refused_activation_leaves_the_one_before_it(shell, a, tmp_path):
     ("code", "expected"),
     [
         pytest.param(". ./activate.sh && echo RAN; echo end", (0, "end\n"), id="&& stops"),
-        pytest.param("set -e; . ./activate.sh || echo handled; echo end", (0, "handled\nend\n"), id="|| goes on under set -e"),
+        pytest.param(
+            "set -e; . ./activate.sh || echo handled; echo end", (0, "handled\nend\n"), id="|| goes on under set -e"
+        ),
         pytest.param("set -e; if . ./activate.sh; then echo RAN; else echo no; fi", (0, "no\n"), id="if under set -e"),
         pytest.param("set -e; . ./activate.sh; echo SURVIVED", (1, ""), id="alone it ends a script under set -e"),
     ],
@@ -358,7 +411,9 @@ def test_executing_it_is_refused(shell, a, how):
 
 def test_where_a_shell_cannot_know_the_file_it_says_so(shell, a):
     """Without /proc, which an own mount namespace takes away, some shells have no way to tell."""
-    script = f"mount -t tmpfs none /proc && cd / && exec {' '.join(SHELLS[shell])} -c '{SHOW}. {a}/activate.sh; show $?'"
+    script = (
+        f"mount -t tmpfs none /proc && cd / && exec {' '.join(SHELLS[shell])} -c '{SHOW}. {a}/activate.sh; show $?'"
+    )
     exit_code, output, errors = run(["unshare", "-m", "sh", "-c", script], cwd=a, env=BARE)
     if "unshare failed" in errors or "permission denied" in errors:
         pytest.skip("an own mount namespace needs privileges that this process does not have")
@@ -373,7 +428,9 @@ def test_where_a_shell_cannot_know_the_file_it_says_so(shell, a):
 
 def test_the_users_files_come_last_and_reach_python(shell, tmp_path):
     root = make_project(tmp_path / "p", shell)
-    (root / ".env").write_text('PLAIN=p\nQUOTED="a b"\nexport EXPORTED=e\nJAX_PLATFORMS=tpu\nREF=${PLAIN}x\nNOT=$MISSING.\n')
+    (root / ".env").write_text(
+        'PLAIN=p\nQUOTED="a b"\nexport EXPORTED=e\nJAX_PLATFORMS=tpu\nREF=${PLAIN}x\nNOT=$MISSING.\n'
+    )
     (root / ".env.local").write_text("PLAIN=local\n[ -n '' ]\n")
     code = """set -u; . ./activate.sh
 python -c "import os; print(*(os.environ[n] for n in 'PLAIN QUOTED EXPORTED JAX_PLATFORMS REF NOT'.split()), sep='|')"
@@ -385,7 +442,10 @@ set -a; . ./activate.sh; case $- in *a*) echo allexport ;; esac"""
 
 # ---- nothing is executed ------------------------------------------------------------------------------------------
 
-HOSTILE = "PATH HOME IFS x[$(touch${IFS}pwned)] $(touch${IFS}pwned) `id` -f * ? 1A A-B A=B ;touch${IFS}pwned \u00e9 \n \t  path status"
+HOSTILE = (
+    "PATH HOME IFS x[$(touch${IFS}pwned)] $(touch${IFS}pwned) `id` -f * ? 1A A-B A=B ;touch${IFS}pwned \u00e9 \n \t  "
+    "path status"
+)
 
 
 def test_a_hostile_list_is_neither_executed_nor_obeyed(shell, a):

@@ -4,9 +4,10 @@ import subprocess
 
 import pytest
 
+from substrax_managed_env import managed_environment, render
+
 from posix_shells import SHELLS
 from programs import BARE
-from substrax_managed_env import managed_environment, render
 
 STALE = {
     "DEMO_BACKEND": "stale",

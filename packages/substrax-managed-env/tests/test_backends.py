@@ -48,7 +48,9 @@ def test_no_nvidia_smi_is_no_gpu(monkeypatch, tmp_path):
     assert nvidia_gpu_visible() is False
 
 
-@pytest.mark.parametrize("script", ["sleep 60", "trap '' TERM INT HUP; sleep 60; sleep 60"], ids=["sleeps", "ignores signals"])
+@pytest.mark.parametrize(
+    "script", ["sleep 60", "trap '' TERM INT HUP; sleep 60; sleep 60"], ids=["sleeps", "ignores signals"]
+)
 def test_a_hanging_nvidia_smi_costs_seconds_and_is_no_gpu(nvidia_smi, script, monkeypatch):
     monkeypatch.setattr("substrax_managed_env._backends._PATIENCE_S", 0.3)
     nvidia_smi(script)
@@ -66,7 +68,9 @@ def test_a_named_backend_is_taken_as_it_is(name):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="what auto means on Linux; macOS is the next test")
-@pytest.mark.parametrize(("script", "backend"), [(f'echo "{LISTING}"', "cuda12"), ("exit 6", "cpu")], ids=["GPU", "no GPU"])
+@pytest.mark.parametrize(
+    ("script", "backend"), [(f'echo "{LISTING}"', "cuda12"), ("exit 6", "cpu")], ids=["GPU", "no GPU"]
+)
 def test_auto_is_cuda_on_linux_when_a_gpu_is_listed(nvidia_smi, script, backend):
     nvidia_smi(script)
 

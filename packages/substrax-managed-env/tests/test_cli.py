@@ -76,7 +76,9 @@ def test_show_says_what_is_there(project):
         pytest.param("export OTHER_BACKEND='cpu'\n", "unknown", id="another prefix"),
         pytest.param("export DEMO_BACKEND='cuda12'\n", "cuda12", id="a file by hand"),
         pytest.param("export DEMO_BACKEND='cu\n", "unknown", id="a file that was cut off"),
-        pytest.param("export DEMO_BACKEND='a\nConfigured backend: b'\n", "'a\\nConfigured backend: b'", id="a forged line"),
+        pytest.param(
+            "export DEMO_BACKEND='a\nConfigured backend: b'\n", "'a\\nConfigured backend: b'", id="a forged line"
+        ),
     ],
 )
 def test_show_names_the_backend(project, text, backend):
@@ -107,7 +109,7 @@ def test_a_directory_with_any_name_is_written_and_shown(project):
 
 
 @pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
-def test_what_the_terminal_cannot_show_is_no_traceback(project, locale):
+def test_what_the_terminal_cannot_show_is_no_traceback(locale):
     exit_code, output, errors = run(*WRITE[:-1], "\u00e9.env", LC_ALL=locale, PYTHONIOENCODING="ascii")
 
     assert (exit_code, output, errors) == (0, "Wrote '\\xe9.env' for backend 'cpu'.\n", "")
@@ -122,19 +124,27 @@ NO_NAME = "is no name of a shell variable, expected letters, digits and '_', suc
     [
         pytest.param([], "the following arguments are required: {write,show}", id="nothing"),
         pytest.param(["write"], "the following arguments are required: --prefix, --output", id="nothing to write"),
-        pytest.param(["frob"], "argument {write,show}: invalid choice: 'frob' (choose from 'write', 'show')", id="a command"),
+        pytest.param(
+            ["frob"], "argument {write,show}: invalid choice: 'frob' (choose from 'write', 'show')", id="a command"
+        ),
         pytest.param([*WRITE, "--frob"], "unrecognized arguments: --frob", id="an option"),
         pytest.param([*WRITE, "--back", "cpu"], "unrecognized arguments: --back cpu", id="half an option"),
-        pytest.param([*WRITE, "--backend", "tpu"], f"argument --backend: invalid choice: 'tpu' {BACKEND}", id="a backend"),
         pytest.param(
-            [*WRITE, "--prefix", "demo"], "prefix is 'demo', expected an upper-case shell name such as 'DATARAX'", id="a prefix"
+            [*WRITE, "--backend", "tpu"], f"argument --backend: invalid choice: 'tpu' {BACKEND}", id="a backend"
+        ),
+        pytest.param(
+            [*WRITE, "--prefix", "demo"],
+            "prefix is 'demo', expected an upper-case shell name such as 'DATARAX'",
+            id="a prefix",
         ),
         pytest.param([*WRITE, "--set", "A"], "--set is 'A', expected NAME=VALUE", id="no value"),
         pytest.param(
             [*WRITE, "--set", "A=1", "--set", "A=2"], "--set gives A two values, '1' and '2'; keep one", id="two values"
         ),
         pytest.param([*WRITE, "--set", "A-B=1"], f"'A-B' {NO_NAME}", id="no name"),
-        pytest.param([*WRITE, "--set", "A;touch pwned=1"], f"'A;touch pwned' {NO_NAME}", id="a name that would be executed"),
+        pytest.param(
+            [*WRITE, "--set", "A;touch pwned=1"], f"'A;touch pwned' {NO_NAME}", id="a name that would be executed"
+        ),
         pytest.param([*WRITE, "--set", "A\nB=1"], f"'A\\nB' {NO_NAME}", id="a name with a line feed"),
         pytest.param(
             [*WRITE, "--set", "PATH=/x"],
@@ -152,10 +162,16 @@ NO_NAME = "is no name of a shell variable, expected letters, digits and '_', suc
             id="no project root",
         ),
         pytest.param(
-            [*WRITE, "--output", "missing/x"], "missing/x: there is no such directory to write in", id="no directory to write in"
+            [*WRITE, "--output", "missing/x"],
+            "missing/x: there is no such directory to write in",
+            id="no directory to write in",
         ),
         pytest.param([*WRITE, "--output", "."], ".: it is there already and not a regular file", id="a directory"),
-        pytest.param([*SHOW, "--prefix", "demo"], "prefix is 'demo', expected an upper-case shell name such as 'DATARAX'", id="show"),
+        pytest.param(
+            [*SHOW, "--prefix", "demo"],
+            "prefix is 'demo', expected an upper-case shell name such as 'DATARAX'",
+            id="show",
+        ),
     ],
 )
 def test_bad_input_is_one_line_and_changes_nothing(project, arguments, problem):
@@ -180,7 +196,7 @@ def test_help_is_on_standard_output(arguments):
     assert (exit_code, output.startswith(f"usage: {PROGRAM}"), errors) == (0, True, "")
 
 
-def test_importing_and_running_load_no_jax(project):
+def test_importing_and_running_load_no_jax():
     code = """
 import os, sys
 before = (dict(os.environ), list(sys.path))

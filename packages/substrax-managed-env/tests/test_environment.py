@@ -56,7 +56,9 @@ def test_what_the_file_never_holds_of_its_own_accord_can_be_asked_for(name):
     assert manage(extra={name: "--a"})[name] == "--a"
 
 
-@pytest.mark.parametrize("prefix", ["", "demo", "Demo", "1DEMO", "_DEMO", "DE-MO", "DE MO", "DEMO\n", "D\u00c9MO", "DEMO;id"])
+@pytest.mark.parametrize(
+    "prefix", ["", "demo", "Demo", "1DEMO", "_DEMO", "DE-MO", "DE MO", "DEMO\n", "D\u00c9MO", "DEMO;id"]
+)
 def test_a_prefix_that_is_no_upper_case_name_is_refused(prefix):
     with pytest.raises(ValueError) as caught:
         manage(prefix=prefix)
@@ -90,12 +92,17 @@ def test_an_unknown_backend_is_refused(backend, message):
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize("name", ["", "1A", "A-B", "A B", "A=B", "A;touch p=x", "$(id)", "x[$(id)]", "\u00c9", "A\n", "-f"])
+@pytest.mark.parametrize(
+    "name", ["", "1A", "A-B", "A B", "A=B", "A;touch p=x", "$(id)", "x[$(id)]", "\u00c9", "A\n", "-f"]
+)
 def test_what_is_no_name_of_a_variable_is_refused(name):
     with pytest.raises(ValueError) as caught:
         manage(extra={name: "1"})
 
-    assert str(caught.value) == f"{name!r} is no name of a shell variable, expected letters, digits and '_', such as 'TF_LOG'"
+    assert (
+        str(caught.value)
+        == f"{name!r} is no name of a shell variable, expected letters, digits and '_', such as 'TF_LOG'"
+    )
 
 
 @pytest.mark.parametrize("name", [*CPU, "DEMO_MANAGED_ENV_VARS"])
@@ -103,19 +110,24 @@ def test_what_the_file_manages_itself_is_refused(name):
     with pytest.raises(ValueError) as caught:
         manage(extra={name: "1"})
 
-    assert str(caught.value) == f"{name} is managed by the file itself; leave it out, or set it in .env, which comes after"
+    assert (
+        str(caught.value) == f"{name} is managed by the file itself; leave it out, or set it in .env, which comes after"
+    )
 
 
 @pytest.mark.parametrize(
     "name",
-    """PATH HOME PWD IFS SHELL TERM ENV CDPATH PS1 PS4 BASH_ENV BASHOPTS PROMPT_COMMAND LD_PRELOAD LD_AUDIT VIRTUAL_ENV PYTHONHOME
-    ZSH_VERSION KSH_VERSION DYLD_INSERT_LIBRARIES _ _OLD_VIRTUAL_PATH _SUBSTRAX_SAVED path status argv""".split(),
+    "PATH HOME PWD IFS SHELL TERM ENV CDPATH PS1 PS4 BASH_ENV BASHOPTS PROMPT_COMMAND LD_PRELOAD LD_AUDIT VIRTUAL_ENV "
+    "PYTHONHOME ZSH_VERSION KSH_VERSION DYLD_INSERT_LIBRARIES _ _OLD_VIRTUAL_PATH _SUBSTRAX_SAVED path status argv".split(),
 )
 def test_what_belongs_to_the_shell_is_refused(name):
     with pytest.raises(ValueError) as caught:
         manage(extra={name: "1"})
 
-    assert str(caught.value) == f"{name} belongs to the shell, which cannot have it unset or would execute it; leave it out"
+    assert (
+        str(caught.value)
+        == f"{name} belongs to the shell, which cannot have it unset or would execute it; leave it out"
+    )
 
 
 def test_a_value_with_nul_is_refused():

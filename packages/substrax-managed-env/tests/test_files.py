@@ -56,8 +56,12 @@ def test_a_relative_path_is_one_of_the_current_directory(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        pytest.param("link", "it is a symbolic link, which is not followed; name the file itself", id="a symbolic link"),
-        pytest.param("dangling", "it is a symbolic link, which is not followed; name the file itself", id="a dangling link"),
+        pytest.param(
+            "link", "it is a symbolic link, which is not followed; name the file itself", id="a symbolic link"
+        ),
+        pytest.param(
+            "dangling", "it is a symbolic link, which is not followed; name the file itself", id="a dangling link"
+        ),
         pytest.param("directory", "it is there already and not a regular file", id="a directory"),
         pytest.param("pipe", "it is there already and not a regular file", id="a pipe"),
         pytest.param("missing/file", "there is no such directory to write in", id="no directory"),
@@ -88,7 +92,7 @@ def test_a_failure_at_any_step_leaves_the_old_file_and_no_litter(tmp_path, monke
     if not nameless:
         monkeypatch.delattr(os, "O_TMPFILE", raising=False)
 
-    def fail(*arguments, **options):
+    def fail(*_arguments, **_options):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, step, fail)
@@ -126,7 +130,9 @@ except OSError as error:
     assert (path.read_bytes(), os.listdir(tmp_path)) == (b"old", ["file"])
 
 
-@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="nameless files are Linux's; without them kill -9 can leave a named one")
+@pytest.mark.skipif(
+    not hasattr(os, "O_TMPFILE"), reason="nameless files are Linux's; without them kill -9 can leave a named one"
+)
 def test_a_killed_writer_leaves_the_old_file_and_no_litter(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"old")

@@ -52,7 +52,9 @@ def test_a_runtime_that_sets_nothing_renders_to_nothing():
         pytest.param({"enable_x64": True}, "JAX_ENABLE_X64", "true", id="enable_x64"),
         pytest.param({"enable_x64": False}, "JAX_ENABLE_X64", "false", id="enable_x64, off"),
         pytest.param({"matmul_precision": "highest"}, "JAX_DEFAULT_MATMUL_PRECISION", "highest", id="matmul_precision"),
-        pytest.param({"compilation_cache_dir": Path("/c d")}, "JAX_COMPILATION_CACHE_DIR", "/c d", id="a cache directory"),
+        pytest.param(
+            {"compilation_cache_dir": Path("/c d")}, "JAX_COMPILATION_CACHE_DIR", "/c d", id="a cache directory"
+        ),
         pytest.param({"compilation_cache_dir": "gs://b/d"}, "JAX_COMPILATION_CACHE_DIR", "gs://b/d", id="a cache URL"),
         pytest.param({"xla_flags": ("--a=1", "--b")}, "XLA_FLAGS", "--a=1 --b", id="xla_flags"),
         pytest.param({"preallocate": True}, "XLA_PYTHON_CLIENT_PREALLOCATE", "true", id="preallocate"),
@@ -60,7 +62,9 @@ def test_a_runtime_that_sets_nothing_renders_to_nothing():
         pytest.param({"memory_fraction": 0.75}, "XLA_CLIENT_MEM_FRACTION", "0.75", id="memory_fraction"),
         pytest.param({"memory_fraction": 1}, "XLA_CLIENT_MEM_FRACTION", "1.0", id="memory_fraction, an integer"),
         pytest.param({"memory_fraction": 1e-05}, "XLA_CLIENT_MEM_FRACTION", "1e-05", id="memory_fraction, small"),
-        pytest.param({"memory_fraction": Fraction(0.5)}, "XLA_CLIENT_MEM_FRACTION", "0.5", id="memory_fraction, a subclass"),
+        pytest.param(
+            {"memory_fraction": Fraction(0.5)}, "XLA_CLIENT_MEM_FRACTION", "0.5", id="memory_fraction, a subclass"
+        ),
     ],
 )
 def test_a_field_renders_to_its_variable(fields, variable, text):
@@ -87,7 +91,10 @@ DIRECTORY = "expected an absolute pathlib.Path, or a URL string such as 'gs://bu
         pytest.param("platforms", "cpu", f"is 'cpu', {STRINGS}", id="platforms, one string"),
         pytest.param("platforms", ["cpu"], f"is ['cpu'], {STRINGS}", id="platforms, a list"),
         pytest.param(
-            "platforms", (1,), 'is (1,) and holds 1, expected strings, such as ("cuda", "cpu")', id="platforms, a number"
+            "platforms",
+            (1,),
+            'is (1,) and holds 1, expected strings, such as ("cuda", "cpu")',
+            id="platforms, a number",
         ),
         pytest.param("cpu_devices", True, f"is True, {COUNT}", id="cpu_devices, a bool"),
         pytest.param("cpu_devices", "8", f"is '8', {COUNT}", id="cpu_devices, a string"),
@@ -95,7 +102,9 @@ DIRECTORY = "expected an absolute pathlib.Path, or a URL string such as 'gs://bu
         pytest.param("enable_x64", 1, f"is 1, {BOOL}", id="enable_x64, a number"),
         pytest.param("enable_x64", "false", f"is 'false', {BOOL}", id="enable_x64, a string"),
         pytest.param("matmul_precision", 3, f"is 3, {PRECISIONS}", id="matmul_precision, a number"),
-        pytest.param("compilation_cache_dir", "/cache", f"is '/cache', {DIRECTORY}", id="compilation_cache_dir, a string"),
+        pytest.param(
+            "compilation_cache_dir", "/cache", f"is '/cache', {DIRECTORY}", id="compilation_cache_dir, a string"
+        ),
         pytest.param("compilation_cache_dir", 3, f"is 3, {DIRECTORY}", id="compilation_cache_dir, a number"),
         pytest.param("xla_flags", "--a", f"is '--a', {FLAGS}", id="xla_flags, one string"),
         pytest.param("xla_flags", None, f"is None, {FLAGS}", id="xla_flags, None"),
@@ -120,8 +129,12 @@ NAME = "expected one platform's name, without comma or white space"
     [
         pytest.param("platforms", (), "is (), expected at least one name, or None to let jax choose", id="no platform"),
         pytest.param("platforms", ("",), f"is ('',) and holds '', {NAME}", id="a blank platform"),
-        pytest.param("platforms", ("cuda,cpu",), f"is ('cuda,cpu',) and holds 'cuda,cpu', {NAME}", id="two platforms in one"),
-        pytest.param("platforms", ("cuda", " cpu"), f"is ('cuda', ' cpu') and holds ' cpu', {NAME}", id="a platform with a blank"),
+        pytest.param(
+            "platforms", ("cuda,cpu",), f"is ('cuda,cpu',) and holds 'cuda,cpu', {NAME}", id="two platforms in one"
+        ),
+        pytest.param(
+            "platforms", ("cuda", " cpu"), f"is ('cuda', ' cpu') and holds ' cpu', {NAME}", id="a platform with a blank"
+        ),
         pytest.param("platforms", ("c\0",), f"is ('c\\x00',) and holds 'c\\x00', {NAME}", id="a platform with NUL"),
         pytest.param(
             "platforms",
@@ -131,16 +144,25 @@ NAME = "expected one platform's name, without comma or white space"
             id="the platform gpu",
         ),
         pytest.param(
-            "platforms", ("CPU",), "is ('CPU',) and holds 'CPU', which jax does not know; write 'cpu'", id="CPU in capitals"
+            "platforms",
+            ("CPU",),
+            "is ('CPU',) and holds 'CPU', which jax does not know; write 'cpu'",
+            id="CPU in capitals",
         ),
         pytest.param("cpu_devices", 0, f"is 0, {COUNT}", id="no device"),
         pytest.param("cpu_devices", -1, f"is -1, {COUNT}", id="a negative count"),
         pytest.param("matmul_precision", "", f"is '', {PRECISIONS}", id="an empty precision"),
         pytest.param(
-            "matmul_precision", "tf32", f"is 'tf32', {PRECISIONS} (did you mean 'tensorfloat32'?)", id="a precision's nickname"
+            "matmul_precision",
+            "tf32",
+            f"is 'tf32', {PRECISIONS} (did you mean 'tensorfloat32'?)",
+            id="a precision's nickname",
         ),
         pytest.param(
-            "matmul_precision", "HIGHEST", f"is 'HIGHEST', {PRECISIONS} (did you mean 'highest'?)", id="a precision in capitals"
+            "matmul_precision",
+            "HIGHEST",
+            f"is 'HIGHEST', {PRECISIONS} (did you mean 'highest'?)",
+            id="a precision in capitals",
         ),
         pytest.param(
             "compilation_cache_dir",
@@ -166,7 +188,9 @@ NAME = "expected one platform's name, without comma or white space"
             "is 'file:///c', expected Path('/c'): jax would make a directory named 'file:'",
             id="a file URL",
         ),
-        pytest.param("compilation_cache_dir", "gs://", "is 'gs://', expected a URL such as 'gs://bucket/dir'", id="half a URL"),
+        pytest.param(
+            "compilation_cache_dir", "gs://", "is 'gs://', expected a URL such as 'gs://bucket/dir'", id="half a URL"
+        ),
         pytest.param(
             "compilation_cache_dir",
             Path("/c\0"),
@@ -204,7 +228,10 @@ def test_all_faults_are_reported_together():
     with pytest.raises(TypeError) as caught:
         JaxRuntime(memory_fraction=2, platforms="cpu", cpu_devices=0)
 
-    assert str(caught.value) == f"platforms is 'cpu', {STRINGS}; cpu_devices is 0, {COUNT}; memory_fraction is 2, {FRACTION}"
+    assert (
+        str(caught.value)
+        == f"platforms is 'cpu', {STRINGS}; cpu_devices is 0, {COUNT}; memory_fraction is 2, {FRACTION}"
+    )
 
 
 def test_faults_of_domain_alone_are_a_value_error():

@@ -142,7 +142,9 @@ def test_the_base_is_read_and_never_changed(runtime, flags):
     rendered = runtime_environment(runtime, read_only, on_conflict="keep")
 
     assert parse_xla_flags(rendered.get("XLA_FLAGS", "")) == (
-        {**parse_xla_flags(" ".join(runtime.xla_flags)), **{name: value for name, value, _ in flags}} if runtime.xla_flags else {}
+        {**parse_xla_flags(" ".join(runtime.xla_flags)), **{name: value for name, value, _ in flags}}
+        if runtime.xla_flags
+        else {}
     )
 
 
@@ -174,7 +176,13 @@ def test_a_child_gets_its_own_variables_over_its_parents_and_the_runtime_over_bo
 
     child = child_environment(JaxRuntime(platforms=("cpu",), xla_flags=("--b",)), env, parent={"HOME": "/h", "X": "1"})
 
-    assert child == {"HOME": "/other", "X": "1", "XLA_FLAGS": "--a=1 --b", "JAX_PLATFORMS": "cpu", "JAX_LOG_COMPILES": "1"}
+    assert child == {
+        "HOME": "/other",
+        "X": "1",
+        "XLA_FLAGS": "--a=1 --b",
+        "JAX_PLATFORMS": "cpu",
+        "JAX_LOG_COMPILES": "1",
+    }
 
 
 def test_a_child_starts_from_this_process_and_leaves_it_alone(monkeypatch):

@@ -89,12 +89,15 @@ def test_running_the_command_without_its_distribution_says_in_one_line_what_to_i
 
 
 def test_importing_the_command_without_its_distribution_says_what_to_install():
-    code = HIDE + """
+    code = (
+        HIDE
+        + """
 try:
     import substrax.runtime.managed_env
 except ModuleNotFoundError as error:
     print(error.name, error)
 """
+    )
     assert run_python("-c", code) == (0, f"substrax_managed_env {MISSING}\n", "")
 
 

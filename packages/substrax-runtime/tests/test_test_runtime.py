@@ -89,7 +89,9 @@ def test_a_count_that_is_no_integer_is_refused(text, platform):
 @pytest.mark.parametrize(
     ("env", "message"),
     [
-        pytest.param({"JAX_NUM_CPU_DEVICES": "-1"}, f"JAX_NUM_CPU_DEVICES is '-1', {DIGITS}", id="an inherited variable"),
+        pytest.param(
+            {"JAX_NUM_CPU_DEVICES": "-1"}, f"JAX_NUM_CPU_DEVICES is '-1', {DIGITS}", id="an inherited variable"
+        ),
         pytest.param({"XLA_FLAGS": f"{FLAG}=two"}, f"{FLAG} is 'two', {DIGITS}", id="an inherited flag"),
         pytest.param(
             {"P_JAX_PLATFORMS": "CPU"},

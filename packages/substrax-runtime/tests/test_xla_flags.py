@@ -57,7 +57,11 @@ LOST = "stops reading there and drops every flag after it; write it as --name or
         pytest.param("--a # why", f"'#' is no flag, and XLA {LOST}", id="a comment"),
         pytest.param("\u2013xla_a=1", "'–xla_a=1' has '–' (EN DASH) for a hyphen; write --xla_a=1", id="en dash"),
         pytest.param("-\u2014xla_a", "'-—xla_a' has '—' (EM DASH) for a hyphen; write --xla_a", id="em dash"),
-        pytest.param("--xla\u2011a=1", "'--xla‑a=1' has '‑' (NON-BREAKING HYPHEN) for a hyphen; write --xla-a=1", id="dash inside"),
+        pytest.param(
+            "--xla\u2011a=1",
+            "'--xla‑a=1' has '‑' (NON-BREAKING HYPHEN) for a hyphen; write --xla-a=1",
+            id="dash inside",
+        ),
         pytest.param(
             "'--a=1 --b'",
             "it is wrapped in quotes, which XLA takes for the beginning of a file name; write it without them",
@@ -78,8 +82,12 @@ LOST = "stops reading there and drops every flag after it; write it as --name or
             "'$MORE' was not expanded; use double quotes in the shell, or write the flags themselves",
             id="an unexpanded variable",
         ),
-        pytest.param("--a='x y", "the quote that opens in \"--a='x\" is not closed; close it with '", id="an open quote"),
-        pytest.param('--a="x\\"', "the quote that opens in '--a=\"x\\\\\"' is not closed; close it with \"", id="an escaped quote"),
+        pytest.param(
+            "--a='x y", "the quote that opens in \"--a='x\" is not closed; close it with '", id="an open quote"
+        ),
+        pytest.param(
+            '--a="x\\"', 'the quote that opens in \'--a="x\\\\"\' is not closed; close it with "', id="an escaped quote"
+        ),
         pytest.param(
             "/etc/xla.flags",
             "it names a flag file, which cannot be merged; write the flags that are in '/etc/xla.flags' here",
@@ -90,8 +98,12 @@ LOST = "stops reading there and drops every flag after it; write it as --name or
             "XLA drops what follows the closing quote of --a='x' and every flag after it; put a blank between",
             id="text after a closing quote",
         ),
-        pytest.param("-a=1", "'-a=1' is no flag, since a name follows exactly two hyphens; write --a=1", id="one hyphen"),
-        pytest.param("---a", "'---a' is no flag, since a name follows exactly two hyphens; write --a", id="three hyphens"),
+        pytest.param(
+            "-a=1", "'-a=1' is no flag, since a name follows exactly two hyphens; write --a=1", id="one hyphen"
+        ),
+        pytest.param(
+            "---a", "'---a' is no flag, since a name follows exactly two hyphens; write --a", id="three hyphens"
+        ),
         pytest.param("--", "'--' is no flag, since a name follows exactly two hyphens; write --name", id="no name"),
         pytest.param(
             "--a,--b",
@@ -119,7 +131,9 @@ def test_what_is_no_flag_is_refused_with_its_usual_cause(text, reason):
         pytest.param("--a='x'--b", [], "raise", "--a='x' --b", id="flags that touch come apart"),
         pytest.param("--l=5 --m", ["--l=4"], "keep", "--l=5 --m", id="keep"),
         pytest.param("--l=5 --m", ["--l=4"], "replace", "--l=4 --m", id="replace"),
-        pytest.param("--a=1 --b --a=2", ["--a=2"], "raise", "--a=2 --b", id="of an inherited repetition the last counts"),
+        pytest.param(
+            "--a=1 --b --a=2", ["--a=2"], "raise", "--a=2 --b", id="of an inherited repetition the last counts"
+        ),
         pytest.param("--a", ["--a=true"], "keep", "--a", id="with and without a value are two values"),
     ],
 )
@@ -162,14 +176,28 @@ def test_a_different_value_is_a_conflict(existing, requested, conflict):
             id="two flags in one",
         ),
         pytest.param(
-            ("", [""]), {}, ValueError, "requested holds '', expected a flag such as '--xla_dump_to=/tmp/xla'", id="empty"
+            ("", [""]),
+            {},
+            ValueError,
+            "requested holds '', expected a flag such as '--xla_dump_to=/tmp/xla'",
+            id="empty",
         ),
-        pytest.param(("", ["junk"]), {}, ValueError, f"requested is 'junk': 'junk' is no flag, and XLA {LOST}", id="no flag"),
         pytest.param(
-            ("", [3]), {}, TypeError, "requested holds 3, expected a string such as '--xla_dump_to=/tmp/xla'", id="no string"
+            ("", ["junk"]), {}, ValueError, f"requested is 'junk': 'junk' is no flag, and XLA {LOST}", id="no flag"
         ),
         pytest.param(
-            ("", "--a"), {}, TypeError, "requested is '--a', expected a sequence of flags such as ['--a']", id="one string"
+            ("", [3]),
+            {},
+            TypeError,
+            "requested holds 3, expected a string such as '--xla_dump_to=/tmp/xla'",
+            id="no string",
+        ),
+        pytest.param(
+            ("", "--a"),
+            {},
+            TypeError,
+            "requested is '--a', expected a sequence of flags such as ['--a']",
+            id="one string",
         ),
         pytest.param(
             ("", []),

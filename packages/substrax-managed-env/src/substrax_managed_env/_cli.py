@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
+    from typing import NoReturn
 
 __all__ = ["main"]
 
@@ -47,7 +48,8 @@ def _parser() -> argparse.ArgumentParser:
     import argparse
 
     class Parser(argparse.ArgumentParser):
-        def error(self, message: str) -> None:  # type: ignore[override] - one line, and the caller's exit code
+        def error(self, message: str) -> NoReturn:
+            # One line, and main's exit code; argparse itself would print the usage as well, and exit.
             raise ValueError(message)
 
     parser = Parser(prog=_PROGRAM, allow_abbrev=False, description=str(sys.modules[__package__ or ""].__doc__))
@@ -66,7 +68,9 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("--prefix", required=True, help="as for write")
     show.add_argument("--env-file", required=True, metavar="FILE", help="the environment file")
     show.add_argument("--project-root", default=".", metavar="DIR", help="default: the current directory")
-    show.add_argument("--user-env", action="append", default=[], metavar="FILE", help="a file of the user's; repeatable")
+    show.add_argument(
+        "--user-env", action="append", default=[], metavar="FILE", help="a file of the user's; repeatable"
+    )
     show.set_defaults(run=_show)
     return parser
 

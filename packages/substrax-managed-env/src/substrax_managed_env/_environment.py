@@ -75,9 +75,13 @@ def managed_environment(
     managed = {*values, manifest_name(prefix)}
     for name in extra:
         if name in managed:
-            raise ValueError(f"{name} is managed by the file itself; leave it out, or set it in .env, which comes after")
+            raise ValueError(
+                f"{name} is managed by the file itself; leave it out, or set it in .env, which comes after"
+            )
         if _is_reserved(name):
-            raise ValueError(f"{name} belongs to the shell, which cannot have it unset or would execute it; leave it out")
+            raise ValueError(
+                f"{name} belongs to the shell, which cannot have it unset or would execute it; leave it out"
+            )
     values |= extra
     check_variables(values)
     return values
@@ -100,13 +104,17 @@ def check_variables(values: Mapping[str, str | None]) -> None:
     """Raise `ValueError` unless each name is a shell variable's, and each value one that a process can be given."""
     for name, value in values.items():
         if not name or name[0] not in _LETTERS or not set(name) <= _LETTERS | _DIGITS:
-            raise ValueError(f"{name!r} is no name of a shell variable, expected letters, digits and '_', such as 'TF_LOG'")
+            raise ValueError(
+                f"{name!r} is no name of a shell variable, expected letters, digits and '_', such as 'TF_LOG'"
+            )
         if value is None:
             continue
         if "\0" in value:
             raise ValueError(f"{name} is {value!r}, expected a value without a NUL character")
         if (size := len(os.fsencode(value))) > _MAX_VALUE_BYTES:
-            raise ValueError(f"{name} has {size} bytes, expected at most {_MAX_VALUE_BYTES}, or no process could be started")
+            raise ValueError(
+                f"{name} has {size} bytes, expected at most {_MAX_VALUE_BYTES}, or no process could be started"
+            )
 
 
 def _is_reserved(name: str) -> bool:

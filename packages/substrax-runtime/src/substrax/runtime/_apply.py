@@ -83,7 +83,9 @@ def _refuse_what_this_jax_ignores(given: list[tuple[Setting, object]]) -> None:
     for row, value in given:
         refused = f"{row.field} is {value!r}, but jax {version}"
         if _release(version) < _release(row.option_since):
-            raise RuntimeConfigurationError(f"{refused} has no option {row.option}; jax {row.option_since} is the first that has it")
+            raise RuntimeConfigurationError(
+                f"{refused} has no option {row.option}; jax {row.option_since} is the first that has it"
+            )
         in_time = row.read_by in sys.modules and not _backends_started()
         if _release(version) < _release(row.late_refused_since) and not in_time:
             raise RuntimeConfigurationError(
@@ -92,10 +94,12 @@ def _refuse_what_this_jax_ignores(given: list[tuple[Setting, object]]) -> None:
             )
 
 
-def _update_options(options: list[tuple[Setting, Any]]) -> None:
-    config = getattr(sys.modules.get("jax._src.config"), "config", None)
+def _update_options(options: list[tuple[Setting, object]]) -> None:
+    config: Any = getattr(sys.modules.get("jax._src.config"), "config", None)
     if options and config is None:
-        raise RuntimeConfigurationError(f"{_written(options)} cannot be applied while jax is being imported; do it after")
+        raise RuntimeConfigurationError(
+            f"{_written(options)} cannot be applied while jax is being imported; do it after"
+        )
     undo: list[tuple[str, object]] = []
     try:
         for row, value in options:
@@ -109,34 +113,36 @@ def _update_options(options: list[tuple[Setting, Any]]) -> None:
 
 
 def _update_option(config: Any, row: Setting, value: object, undo: list[tuple[str, object]]) -> None:
-    assert row.option is not None
+    option = str(row.option)
     refused = f"{row.field} is {value!r}, which jax {_jax_version()}"
     wanted = os.fspath(value) if isinstance(value, os.PathLike) else value
     try:
-        previous = _value_in_all_threads(config, row.option)
+        previous = _value_in_all_threads(config, option)
         # jax 0.5.3 to 0.8.0 refuses a late device count even when it is the one in effect.
         if previous != wanted:
-            config.update(row.option, wanted)
-            undo.append((row.option, previous))
+            config.update(option, wanted)
+            undo.append((option, previous))
     except Exception as error:
         raise RuntimeConfigurationError(f"{refused} refuses: {error}") from error
-    if getattr(config, row.option) != wanted:
+    if getattr(config, option) != wanted:
         raise RuntimeConfigurationError(
-            f"{refused} would ignore here, because a context manager of jax sets {row.option} in this thread; "
+            f"{refused} would ignore here, because a context manager of jax sets {option} in this thread; "
             "call apply_runtime outside of it"
         )
 
 
 def _use_new_cache_directory() -> None:
     # Without this jax goes on writing to the first directory that it used, and says nothing.
-    from jax.experimental.compilation_cache import compilation_cache
+    from jax.experimental.compilation_cache import (  # pyright: ignore[reportMissingImports] - jax is loaded already
+        compilation_cache,
+    )
 
     compilation_cache.reset_cache()
 
 
 def _value_in_all_threads(config: Any, option: str) -> object:
     """An option's value where no context manager changes it; jax has no public name for that."""
-    holder = getattr(config, "_value_holders", {}).get(option)
+    holder: Any = getattr(config, "_value_holders", {}).get(option)
     return holder.get_global() if hasattr(holder, "get_global") else getattr(config, option)
 
 

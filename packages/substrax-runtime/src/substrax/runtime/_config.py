@@ -45,7 +45,7 @@ class JaxRuntime:
     matmul_precision: MatmulPrecision | None = None
     """Precision of matrix products and convolutions where the call names none."""
     compilation_cache_dir: Path | str | None = None
-    """Where compiled programs persist: an absolute `Path`, or a `str` URL such as `gs://bucket/dir`."""
+    """Where compiled programs persist, an absolute `Path` or a `str` with a URL; jax's own default is nowhere."""
     xla_flags: tuple[str, ...] = ()
     """XLA flags that this run needs, each `--name` or `--name=value`, a value with blanks in quotes."""
     preallocate: bool | None = None

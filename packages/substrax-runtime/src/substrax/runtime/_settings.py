@@ -38,8 +38,8 @@ DEVICE_COUNT_FLAG = "--xla_force_host_platform_device_count"
 class Setting(SimpleNamespace):
     """One row: how one field reaches a JAX process.
 
-    A row is data about jax and has no behaviour of its own; `check`, called with the field's name and
-    a value, raises `TypeError`, `ValueError` or `XlaFlagConflictError`; `write` turns a checked value into the variable's text.
+    A row is data about jax and has no behaviour of its own. `check`, called with the field's name and a value, raises
+    `TypeError`, `ValueError` or `XlaFlagConflictError`; `write` turns a checked value into the variable's text.
     """
 
     field: str
@@ -91,7 +91,9 @@ def _check_platforms(field: str, value: object) -> None:
         if not name or "," in name or "\0" in name or any(character.isspace() for character in name):
             raise ValueError(f"{holds}, expected one platform's name, without comma or white space")
         if name.lower() == "gpu":
-            raise ValueError(f"{holds}, for which jax starts cuda and rocm and fails over the missing one; write 'cuda' or 'rocm'")
+            raise ValueError(
+                f"{holds}, for which jax starts cuda and rocm and fails over the missing one; write 'cuda' or 'rocm'"
+            )
         if name.lower() in _LOWER_CASE_PLATFORMS and name != name.lower():
             raise ValueError(f"{holds}, which jax does not know; write {name.lower()!r}")
 
@@ -139,11 +141,15 @@ def _check_directory(field: str, value: object) -> None:
         if not (scheme[:1].isalpha() and scheme.isascii() and scheme.isalnum() and rest.strip("/")):
             raise ValueError(expected(field, value, "a URL such as 'gs://bucket/dir'"))
         if scheme.lower() == "file":
-            raise ValueError(expected(field, value, f"Path('/{rest.lstrip('/')}'): jax would make a directory named 'file:'"))
+            raise ValueError(
+                expected(field, value, f"Path('/{rest.lstrip('/')}'): jax would make a directory named 'file:'")
+            )
     elif isinstance(value, pathlib.PurePath) and not value.is_absolute():
         first = str(value)
         if first.startswith("~"):
-            raise ValueError(expected(field, value, "an absolute path: jax does not expand '~', Path.expanduser() does"))
+            raise ValueError(
+                expected(field, value, "an absolute path: jax does not expand '~', Path.expanduser() does")
+            )
         if first.partition("/")[0].endswith(":"):
             raise ValueError(expected(field, value, "an absolute path: Path mangles a URL, so give that as a str"))
         raise ValueError(expected(field, value, "an absolute path, such as Path.absolute() gives"))

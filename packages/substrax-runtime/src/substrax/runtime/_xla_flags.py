@@ -195,10 +195,14 @@ def _why_no_flag(text: str, position: int, match: re.Match[str] | None, *, first
     if word[0] != "-":
         if first and not alone and ("/" in word or "." in word):
             return f"it names a flag file, which cannot be merged; write the flags that are in {word!r} here"
-        lost = "takes it for a file name" if first and not alone else "stops reading there and drops every flag after it"
+        lost = (
+            "takes it for a file name" if first and not alone else "stops reading there and drops every flag after it"
+        )
         return f"{word!r} is no flag, and XLA {lost}; write it as --name or --name=value, or leave it out"
     if match is not None and match["equals"] is not None:
-        return f"XLA drops what follows the closing quote of {match.group()} and every flag after it; put a blank between"
+        return (
+            f"XLA drops what follows the closing quote of {match.group()} and every flag after it; put a blank between"
+        )
     if match is None:
         plain = name.lstrip("-") or "name"
         return f"{word!r} is no flag, since a name follows exactly two hyphens; write --{plain}{equals}{value}"

@@ -1,7 +1,8 @@
 """`python -m substrax.runtime.managed_env`, which the distribution `substrax-managed-env` provides."""
 
 try:
-    from substrax_managed_env import *  # pyright: ignore[reportWildcardImportFromLibrary] - whatever that version exports
+    # Whatever the installed version exports, so that a new name there needs no release here.
+    from substrax_managed_env import *  # noqa: F403  # pyright: ignore[reportWildcardImportFromLibrary]
     from substrax_managed_env import main
 except ModuleNotFoundError as error:
     # Any other missing module is a fault inside that distribution, and must show itself.

@@ -1,0 +1,75 @@
+"""Repositories that use us as our users do, with the wheels, a real uv and a real jax."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from posix_shells import SHELLS, run_in, template
+from programs import BARE, ROOT, run
+
+CONSUMERS = ROOT / "tests-integration" / "consumers"
+SETTINGS = {"prefix": "DATARAX", "env_file": ".datarax.env", "root_from_here": "."}
+OF_SETUP = {"extras": "extra", "extras_cuda12": "''", "extras_cuda13": "''", "values": "'DATARAX_LOG=1'"}
+
+
+@pytest.mark.parametrize(("name", "settings"), [("activate.sh", SETTINGS), ("setup.sh", SETTINGS | OF_SETUP)])
+def test_the_vendored_copy_is_the_template_but_for_its_settings(name, settings):
+    assert (CONSUMERS / "vendored" / name).read_text() == template(name, **settings)
+
+
+@pytest.fixture(scope="module")
+def vendored(tmp_path_factory, wheels, around):
+    """The repository with the vendored templates, after `./setup.sh --backend auto`."""
+    root = shutil.copytree(CONSUMERS / "vendored", tmp_path_factory.mktemp("vendored") / "datarax")
+    env = around | {"UV_FIND_LINKS": str(wheels), "PATH": f"{Path(sys.executable).parent}:{around['PATH']}"}
+    return root, run(["./setup.sh", "--backend", "auto"], cwd=root, env=env, timeout_s=900), env
+
+
+def test_setup_makes_an_environment_and_says_the_next_step(vendored):
+    root, (exit_code, output, errors), _ = vendored
+
+    assert (exit_code, output.splitlines()) == (0, ["Wrote .datarax.env for backend 'cpu'."]), errors
+    assert errors.splitlines()[-1] == "setup.sh: done; next: . ./activate.sh"
+    assert "export DATARAX_LOG='1'" in (root / ".datarax.env").read_text().splitlines()
+
+
+def test_setup_a_second_time_finds_nothing_to_do_and_runs_a_command(vendored):
+    root, _, env = vendored
+    code = "import os; print(os.environ['DATARAX_BACKEND'], os.environ['VIRTUAL_ENV'], os.getcwd())"
+
+    exit_code, output, errors = run(
+        ["../setup.sh", "--backend=cpu", "--", "python", "-c", code], cwd=root / ".venv", env=env, timeout_s=300
+    )
+
+    assert (exit_code, output.splitlines()) == (
+        0,
+        ["Wrote .datarax.env for backend 'cpu'.", f"cpu {root}/.venv {root}/.venv"],
+    ), errors
+
+
+@pytest.mark.parametrize("shell", ["bash", "dash", "zsh", "busybox"])
+def test_in_a_shell_jax_runs_with_what_the_file_says(vendored, shell):
+    root, _, _ = vendored
+    if shutil.which(SHELLS[shell][0]) is None:
+        pytest.skip(f"the shell {SHELLS[shell][0]} is not installed")
+    code = """. ./activate.sh
+python -c "import jax; print(jax.devices(), jax.config.jax_platforms, jax.config.jax_enable_x64)"
+deactivate; echo "${JAX_PLATFORMS-unset} ${VIRTUAL_ENV-unset}\""""
+
+    assert run_in(shell, code, cwd=root) == (
+        0,
+        "[CpuDevice(id=0)] cpu False\nunset unset\n",
+        f"DATARAX environment active: backend cpu, root {root}\n",
+    )
+
+
+def test_a_project_can_depend_on_the_library_alone(environment):
+    executable = environment("substrax-runtime")
+
+    done = run(
+        [str(executable), "main.py"], cwd=CONSUMERS / "library-only", env=BARE | {"PYTHONDONTWRITEBYTECODE": "1"}
+    )
+
+    assert done == (0, "", "JAX_NUM_CPU_DEVICES=2\n")
