@@ -133,6 +133,7 @@ def shells(session: nox.Session) -> None:
 def installs(session: nox.Session) -> None:
     """Wheels in clean environments, repositories that use us, and the README: what a new user does."""
     session.install(*group("test", "installs"))
+    install_wheels(session, *ALL_WHEELS)
     session.run("pytest", "tests-integration/installs", *session.posargs)
 
 
@@ -144,7 +145,8 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
     session.run("codespell")
-    session.run("shellcheck", "--shell=sh", *SHELL_FILES, ".ci/run")
+    session.run("shellcheck", "--shell=sh", *SHELL_FILES)
+    session.run("shellcheck", ".ci/run")
     session.run("shfmt", "-d", "-ln", "posix", "-i", "4", "-ci", *SHELL_FILES)
     session.run("lint-imports")
 

@@ -17,6 +17,6 @@ assert_type(XlaFlagConflictError("--a", None, "1").requested, str | None)
 assert_type(substrax.runtime.managed_env.main(["--help"]), int)
 
 JaxRuntime(matmul_precision="tf32")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-JaxRuntime(("cpu",))  # type: ignore[misc]  # pyright: ignore[reportCallIssue]
+JaxRuntime(("cpu",))  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 substrax.runtime.JaxRuntimes  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue] # noqa: B018
 runtime.cpu_devices = 8  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]

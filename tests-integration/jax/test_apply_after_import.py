@@ -170,6 +170,40 @@ print(jax.config.jax_default_matmul_precision, jax.config.jax_enable_x64)
     )
 
 
+def test_a_cache_directory_is_refused_where_the_cache_is_switched_off():
+    code = (
+        APPLY
+        + """
+import jax
+jax.config.update("jax_enable_compilation_cache", False)
+apply(compilation_cache_dir="gs://b/d", enable_x64=True)
+print(jax.config.jax_compilation_cache_dir, jax.config.jax_enable_x64)
+"""
+    )
+    assert run_python(code) == (
+        0,
+        "RuntimeConfigurationError: compilation_cache_dir cannot be in effect: jax_enable_compilation_cache is off in "
+        "jax.config, and jax leaves the directory unused; switch it on first\nNone False\n",
+        "",
+    )
+
+
+def test_values_of_subclasses_reach_jax_as_what_they_are():
+    code = (
+        APPLY
+        + """
+import enum, jax
+class Precision(str, enum.Enum):
+    BEST = "highest"
+class Count(enum.IntEnum):
+    THREE = 3
+apply(matmul_precision=Precision.BEST, cpu_devices=Count.THREE)
+print(jax.config.jax_default_matmul_precision, jax.device_count())
+"""
+    )
+    assert run_python(code) == (0, "applied\nhighest 3\n", "")
+
+
 # ---- what "jax is imported" means ---------------------------------------------------------------------------------
 
 DURING_IMPORT = """
@@ -226,6 +260,20 @@ import jax
         f"RuntimeConfigurationError: platforms=('cpu',) {WORKS_BEFORE} (cpu_devices=3 alone would still work here)\n1 False\n",
         "",
     )
+
+
+@pytest.mark.parametrize("module", ["jax._src.xla_bridge", "jax._src.distributed", "jax._src.clusters", "jax.numpy"])
+def test_a_cache_directory_half_way_through_the_import_does_not_break_it(module):
+    code = (
+        APPLY
+        + DURING_IMPORT
+        + f"""
+sys.meta_path.insert(0, When({module!r}, lambda: apply(compilation_cache_dir="gs://b/d", enable_x64=True)))
+import jax
+print(jax.config.jax_compilation_cache_dir, jax.config.jax_enable_x64)
+"""
+    )
+    assert run_python(code) == (0, "applied\ngs://b/d True\n", "")
 
 
 def test_after_an_import_that_failed_with_the_environment_read_everything_is_refused():

@@ -41,7 +41,8 @@ runtimes = st.builds(
     enable_x64=st.none() | st.booleans(),
     matmul_precision=st.none() | st.sampled_from(MATMUL_PRECISIONS),
     compilation_cache_dir=st.none() | _TEXT.map(lambda text: PurePosixPath(f"/{text}")) | st.just("gs://bucket/dir"),
-    xla_flags=flag_lists.map(lambda found: tuple(spelling for _, _, spelling in found)),
+    # Some of them twice.
+    xla_flags=flag_lists.map(lambda found: tuple(spelling for _, _, spelling in [*found, *found[:2]])),
     preallocate=st.none() | st.booleans(),
     memory_fraction=st.none() | st.floats(0, 1, exclude_min=True),
 )

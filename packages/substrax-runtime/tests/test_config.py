@@ -3,7 +3,7 @@ import dataclasses
 import math
 import pickle
 from enum import IntEnum
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 import pytest
 from hypothesis import given
@@ -121,32 +121,29 @@ def test_a_wrong_type_is_refused(field, value, message):
     assert str(caught.value) == f"{field} {message}"
 
 
-NAME = "expected one platform's name, without comma or white space"
+NAME = "is no name of a platform, white space included; give one name each, and commas between"
 
 
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
         pytest.param("platforms", (), "is (), expected at least one name, or None to let jax choose", id="no platform"),
-        pytest.param("platforms", ("",), f"is ('',) and holds '', {NAME}", id="a blank platform"),
+        pytest.param("platforms", ("",), f"is ('',): '' {NAME}", id="a blank platform"),
+        pytest.param("platforms", ("cuda,cpu",), f"is ('cuda,cpu',): 'cuda,cpu' {NAME}", id="two platforms in one"),
         pytest.param(
-            "platforms", ("cuda,cpu",), f"is ('cuda,cpu',) and holds 'cuda,cpu', {NAME}", id="two platforms in one"
+            "platforms", ("cuda", " cpu"), f"is ('cuda', ' cpu'): ' cpu' {NAME}", id="a platform with a blank"
         ),
-        pytest.param(
-            "platforms", ("cuda", " cpu"), f"is ('cuda', ' cpu') and holds ' cpu', {NAME}", id="a platform with a blank"
-        ),
-        pytest.param("platforms", ("c\0",), f"is ('c\\x00',) and holds 'c\\x00', {NAME}", id="a platform with NUL"),
+        pytest.param("platforms", ("c\0",), f"is ('c\\x00',): 'c\\x00' {NAME}", id="a platform with NUL"),
         pytest.param(
             "platforms",
             ("gpu",),
-            "is ('gpu',) and holds 'gpu', for which jax starts cuda and rocm and fails over the missing one; write 'cuda' or "
-            "'rocm'",
+            "is ('gpu',): for 'gpu' jax starts cuda and rocm, and fails over the missing one; write 'cuda' or 'rocm'",
             id="the platform gpu",
         ),
         pytest.param(
             "platforms",
             ("CPU",),
-            "is ('CPU',) and holds 'CPU', which jax does not know; write 'cpu'",
+            "is ('CPU',): jax compares names by case and knows no 'CPU'; write 'cpu'",
             id="CPU in capitals",
         ),
         pytest.param("cpu_devices", 0, f"is 0, {COUNT}", id="no device"),
@@ -194,7 +191,7 @@ NAME = "expected one platform's name, without comma or white space"
         pytest.param(
             "compilation_cache_dir",
             Path("/c\0"),
-            f"is {Path(chr(47) + 'c' + chr(0))!r}, expected a path without a NUL character",
+            f"is {Path(chr(47) + 'c' + chr(0))!r}, expected a path that an environment variable can hold",
             id="a directory with NUL",
         ),
         pytest.param(
@@ -222,6 +219,44 @@ def test_two_values_for_one_requested_flag_are_a_conflict():
         JaxRuntime(xla_flags=("--a=1", "--b", "--a=2"))
 
     assert (caught.value.flag, caught.value.existing, caught.value.requested) == ("--a", "1", "2")
+    assert str(caught.value) == "xla_flags: --a is '1' already, and '2' was asked for: give it one value"
+
+
+def test_a_flag_given_twice_with_one_value_counts_once():
+    assert JaxRuntime(xla_flags=("--a=1", "--b", "--a='1'")) == JaxRuntime(xla_flags=("--a=1", "--b"))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        pytest.param(
+            "cpu_devices", 10**5000, "is more than 2147483647, expected an integer that XLA can hold", id="a count"
+        ),
+        pytest.param(
+            "compilation_cache_dir",
+            Path("/x\ud800"),
+            f"is {Path(chr(47) + 'x' + chr(0xD800))!r}, expected a path that an environment variable can hold",
+            id="a directory",
+        ),
+        pytest.param("platforms", ("c\ud800",), f"is ('c\\ud800',): 'c\\ud800' {NAME}", id="a platform"),
+        pytest.param(
+            "xla_flags",
+            ("--a=\ud800",),
+            "is ('--a=\\ud800',), expected flags that an environment variable can hold",
+            id="a flag",
+        ),
+    ],
+)
+def test_what_no_environment_can_hold_is_refused(field, value, message):
+    with pytest.raises(ValueError) as caught:
+        JaxRuntime(**{field: value})
+
+    assert str(caught.value) == f"{field} {message}"
+
+
+def test_a_path_of_another_system_is_refused():
+    with pytest.raises(TypeError, match=DIRECTORY):
+        JaxRuntime(compilation_cache_dir=PureWindowsPath("C:/cache"))
 
 
 def test_all_faults_are_reported_together():

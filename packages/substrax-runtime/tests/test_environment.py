@@ -73,6 +73,13 @@ def test_no_flag_is_added_behind_a_word_where_xla_stops_reading():
             id="the legacy platform name",
         ),
         pytest.param(
+            JaxRuntime(compilation_cache_dir="gs://b/d"),
+            {"JAX_ENABLE_COMPILATION_CACHE": "False"},
+            "compilation_cache_dir is 'gs://b/d', but JAX_ENABLE_COMPILATION_CACHE is 'False' in the environment, and jax leaves "
+            "the directory unused; unset it",
+            id="a cache that is switched off",
+        ),
+        pytest.param(
             JaxRuntime(xla_flags=(f"{COUNT}=4",)),
             {"JAX_NUM_CPU_DEVICES": "2"},
             f"xla_flags has {COUNT}=4, but JAX_NUM_CPU_DEVICES is '2', and jax lets that win; use cpu_devices=4 instead of the "
@@ -128,10 +135,30 @@ def test_what_jax_would_ignore_or_refuse_beside_the_base_is_refused(runtime, bas
             {"JAX_NUM_CPU_DEVICES": "4", "XLA_FLAGS": f"{COUNT}=4"},
             id="the same count twice",
         ),
+        pytest.param(
+            JaxRuntime(xla_flags=(f"{COUNT}=4",)),
+            {"JAX_NUM_CPU_DEVICES": " 4"},
+            {"XLA_FLAGS": f"{COUNT}=4"},
+            id="the same count in another spelling",
+        ),
+        pytest.param(
+            JaxRuntime(xla_flags=(f"{COUNT}=4",)),
+            {"JAX_NUM_CPU_DEVICES": "-1"},
+            {"XLA_FLAGS": f"{COUNT}=4"},
+            id="a variable that jax takes for not set",
+        ),
     ],
 )
 def test_what_does_no_harm_is_let_be(runtime, base, rendered):
     assert runtime_environment(runtime, base) == rendered
+
+
+def test_a_kept_flag_is_the_one_that_has_to_agree_with_the_count():
+    base = {"XLA_FLAGS": f"{COUNT}=8", "JAX_NUM_CPU_DEVICES": "8"}
+
+    rendered = runtime_environment(JaxRuntime(xla_flags=(f"{COUNT}=4",)), base, on_conflict="keep")
+
+    assert rendered == {"XLA_FLAGS": f"{COUNT}=8"}
 
 
 @given(runtimes, flag_lists)

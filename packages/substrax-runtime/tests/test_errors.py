@@ -9,6 +9,7 @@ from substrax.runtime import RuntimeConfigurationError, XlaFlagConflictError
 @pytest.mark.parametrize("clone", [copy.copy, copy.deepcopy, lambda error: pickle.loads(pickle.dumps(error))])
 def test_a_conflict_survives_copy_and_pickle(clone):
     error = XlaFlagConflictError("--a", None, "2")
+    error.where = "xla_flags"
 
     same = clone(error)
 
@@ -34,9 +35,16 @@ def test_a_conflict_is_a_refusal_and_a_runtime_error():
         pytest.param(
             "1",
             "2",
-            "--a is '1' already, and '2' was asked for: give it one value (where flags are merged, on_conflict='keep' "
-            "or 'replace' chooses)",
+            "--a is '1' already, and '2' was asked for: give it one value, or choose with on_conflict='keep' or "
+            "on_conflict='replace'",
             id="two values",
+        ),
+        pytest.param(
+            None,
+            "false",
+            "--a is None already, and 'false' was asked for: give it one value, or choose with on_conflict='keep' or "
+            "on_conflict='replace'",
+            id="a bare flag, then one that is off",
         ),
         pytest.param(
             None,

@@ -70,6 +70,16 @@ def test_a_second_call_can_ask_for_less(root):
     assert (root.level, stream.getvalue()) == (logging.INFO, "")
 
 
+def test_a_level_that_somebody_else_has_set_since_is_kept(caplog):
+    configure_entry_point_logging(stream=io.StringIO())
+
+    with caplog.at_level(logging.DEBUG):
+        configure_entry_point_logging(stream=io.StringIO())
+        logging.getLogger("demo").debug("detail")
+
+    assert caplog.messages == ["detail"]
+
+
 @pytest.mark.parametrize("options", [{"level": "LOUD"}, {"fmt": "no field"}], ids=["level", "format"])
 def test_a_bad_argument_changes_nothing(root, options):
     before = (root.level, list(root.handlers))

@@ -27,6 +27,13 @@ def cpu(devices):
         pytest.param({"XLA_FLAGS": f"--a {FLAG}=2"}, cpu(None), id="an inherited flag is kept"),
         pytest.param({"XLA_FLAGS": f"{FLAG}=2 {FLAG}=3"}, cpu(None), id="an inherited flag, given twice"),
         pytest.param({"JAX_NUM_CPU_DEVICES": ""}, cpu(8), id="an empty inherited variable, which jax would refuse"),
+        pytest.param({"JAX_NUM_CPU_DEVICES": "0"}, cpu(8), id="an inherited 0, which jax would refuse"),
+        pytest.param(
+            {"JAX_NUM_CPU_DEVICES": "", "XLA_FLAGS": f"{FLAG}=4"}, cpu(4), id="a flag behind an empty variable"
+        ),
+        pytest.param(
+            {"JAX_NUM_CPU_DEVICES": "", "P_DEVICE_COUNT": "0"}, cpu(1), id="no emulation over an empty variable"
+        ),
         pytest.param({"P_DEVICE_COUNT": "0"}, cpu(None), id="no emulation"),
         pytest.param({"P_DEVICE_COUNT": "0", "JAX_NUM_CPU_DEVICES": "2"}, cpu(1), id="no emulation over a variable"),
         pytest.param({"P_DEVICE_COUNT": "0", "XLA_FLAGS": f"{FLAG}=2"}, cpu(1), id="no emulation over a flag"),
@@ -77,7 +84,7 @@ def test_cuda_without_its_plugin_is_refused(asked):
 DIGITS = "expected a non-negative integer in ASCII digits, such as '8'"
 
 
-@pytest.mark.parametrize("text", ["", "-1", "+4", " 4", "4.0", "0x4", "1_0", "eight", "\u0664", "\u00b2"])
+@pytest.mark.parametrize("text", ["", "-1", "+4", " 4", "4.0", "0x4", "1_0", "eight", "9" * 5000, "\u0664", "\u00b2"])
 @pytest.mark.parametrize("platform", ["cpu", "rocm"])
 def test_a_count_that_is_no_integer_is_refused(text, platform):
     with pytest.raises(ValueError) as caught:
@@ -95,7 +102,7 @@ def test_a_count_that_is_no_integer_is_refused(text, platform):
         pytest.param({"XLA_FLAGS": f"{FLAG}=two"}, f"{FLAG} is 'two', {DIGITS}", id="an inherited flag"),
         pytest.param(
             {"P_JAX_PLATFORMS": "CPU"},
-            "P_JAX_PLATFORMS is 'CPU': platforms is ('CPU',) and holds 'CPU', which jax does not know; write 'cpu'",
+            "P_JAX_PLATFORMS is 'CPU': platforms is ('CPU',): jax compares names by case and knows no 'CPU'; write 'cpu'",
             id="a platform in capitals",
         ),
     ],

@@ -107,10 +107,15 @@ LOST = "stops reading there and drops every flag after it; write it as --name or
         pytest.param("--", "'--' is no flag, since a name follows exactly two hyphens; write --name", id="no name"),
         pytest.param(
             "--a,--b",
-            "'--a,--b' is no flag, since a name has only letters, digits, '-' and '_', and ends at a blank or '='",
+            "'--a,--b' is no flag, since a name has only letters, digits, '-' and '_'; end it with a blank or '='",
             id="a comma for a blank",
         ),
-        pytest.param("--a=\0", "no environment variable can hold a NUL character", id="NUL"),
+        pytest.param(
+            "--.a=1",
+            "'--.a=1' is no flag, since a name has only letters, digits, '-' and '_'; end it with a blank or '='",
+            id="another character in front",
+        ),
+        pytest.param("--a=\0", "no environment variable can hold a NUL character; leave it out", id="NUL"),
     ],
 )
 def test_what_is_no_flag_is_refused_with_its_usual_cause(text, reason):
@@ -164,15 +169,23 @@ def test_a_different_value_is_a_conflict(existing, requested, conflict):
             ("", ["--a=x y"]),
             {},
             ValueError,
-            "requested holds '--a=x y': white space separates flags, so XLA would read more than one; give each flag by "
-            'itself; or quote a value that holds white space: --a="x y"',
+            "requested is '--a=x y': white space separates flags, so XLA would read more than one; give each flag by "
+            'itself, or quote a value that holds white space: --a="x y"',
             id="bare white space in a value",
+        ),
+        pytest.param(
+            ("", ['--a=say "hi"']),
+            {},
+            ValueError,
+            "requested is '--a=say \"hi\"': white space separates flags, so XLA would read more than one; give each flag by "
+            'itself, or quote a value that holds white space: --a="say \\"hi\\""',
+            id="bare white space beside quotes",
         ),
         pytest.param(
             ("", ["--a --b"]),
             {},
             ValueError,
-            "requested holds '--a --b': white space separates flags, so XLA would read more than one; give each flag by itself",
+            "requested is '--a --b': white space separates flags, so XLA would read more than one; give each flag by itself",
             id="two flags in one",
         ),
         pytest.param(

@@ -16,40 +16,58 @@ if getattr(_namespace, "__file__", None) is not None:
     )
 
 _HOMES = {
+    "Finding": "_lint",
     "JaxRuntime": "_config",
     "MatmulPrecision": "_precision",
     "RuntimeConfigurationError": "_errors",
+    "RuntimeReport": "_observe",
     "XlaFlagConflictError": "_errors",
     "apply_runtime": "_apply",
+    "check_xla_flags": "_observe",
     "child_environment": "_environment",
     "configure_entry_point_logging": "_logging",
+    "lint_environment": "_lint",
     "merge_xla_flags": "_xla_flags",
+    "observe_runtime": "_observe",
     "parse_xla_flags": "_xla_flags",
+    "probe_runtime": "_observe",
     "resolve_test_runtime": "_test_runtime",
     "runtime_environment": "_environment",
+    "runtime_from_environment": "_environment",
+    "verify_runtime": "_observe",
 }
 
 __all__ = [
+    "Finding",
     "JaxRuntime",
     "MatmulPrecision",
     "RuntimeConfigurationError",
+    "RuntimeReport",
     "XlaFlagConflictError",
     "apply_runtime",
+    "check_xla_flags",
     "child_environment",
     "configure_entry_point_logging",
+    "lint_environment",
     "merge_xla_flags",
+    "observe_runtime",
     "parse_xla_flags",
+    "probe_runtime",
     "resolve_test_runtime",
     "runtime_environment",
+    "runtime_from_environment",
+    "verify_runtime",
 ]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._apply import apply_runtime
     from ._config import JaxRuntime
-    from ._environment import child_environment, runtime_environment
+    from ._environment import child_environment, runtime_environment, runtime_from_environment
     from ._errors import RuntimeConfigurationError, XlaFlagConflictError
+    from ._lint import Finding, lint_environment
     from ._logging import configure_entry_point_logging
+    from ._observe import RuntimeReport, check_xla_flags, observe_runtime, probe_runtime, verify_runtime
     from ._precision import MatmulPrecision
     from ._test_runtime import resolve_test_runtime
     from ._xla_flags import merge_xla_flags, parse_xla_flags

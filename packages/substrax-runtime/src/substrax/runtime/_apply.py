@@ -8,6 +8,7 @@ import sys
 from ._config import declared
 from ._environment import runtime_environment
 from ._errors import RuntimeConfigurationError
+from ._settings import CACHE_SWITCH, release
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,20 +43,27 @@ def apply_runtime(runtime: JaxRuntime, *, environ: MutableMapping[str, str] | No
         XlaFlagConflictError: If an XLA flag has a different value in `environ`.
         ValueError: If `environ` has an `XLA_FLAGS` that XLA would not read in full.
 
+    XLA parses its flags once, also for a program that asks jaxlib for compile options by itself, without jax; that
+    cannot be seen here, and `verify_runtime` finds it.
+
     Source:
         jax `jax/_src/config.py` and `jax/_src/xla_bridge.py`, run in 0.4.38 to 0.12.0.1.
     """
     target = os.environ if environ is None else environ
     if not any(sys.modules.get(name) for name in _READERS):
-        target.update(runtime_environment(runtime, target))
+        variables = runtime_environment(runtime, target)
+        _refuse_what_this_jax_does_not_read(declared(runtime))
+        target.update(variables)
         return
     given = declared(runtime)
     _refuse_a_jax_that_is_lost(given)
     _refuse_what_has_no_option(given)
     _refuse_what_this_jax_ignores(given)
+    # Where jax is half-way through its import, it reads these later on.
+    unread = [(row, value) for row, value in given if row.read_by not in sys.modules]
+    _refuse_what_this_jax_does_not_read(unread)
     _update_options([(row, value) for row, value in given if row.read_by in sys.modules])
-    # jax is half-way through its import, and reads these later on.
-    target.update({row.variable: row.write(value) for row, value in given if row.read_by not in sys.modules})
+    target.update({row.variable: row.write(value) for row, value in unread})
 
 
 def _refuse_a_jax_that_is_lost(given: list[tuple[Setting, object]]) -> None:
@@ -78,16 +86,29 @@ def _refuse_what_has_no_option(given: list[tuple[Setting, object]]) -> None:
     )
 
 
+def _refuse_what_this_jax_does_not_read(given: list[tuple[Setting, object]]) -> None:
+    """Where jax's version can be seen before its settings are read: half-way through its import."""
+    if "jax.version" not in sys.modules:
+        return
+    for row, value in given:
+        if release(_jax_version()) < release(row.since):
+            raise RuntimeConfigurationError(
+                f"{row.field} is {value!r}, but jax {_jax_version()} does not read {row.variable}; jax {row.since} is the first "
+                "that does"
+            )
+
+
 def _refuse_what_this_jax_ignores(given: list[tuple[Setting, object]]) -> None:
     version = _jax_version()
     for row, value in given:
         refused = f"{row.field} is {value!r}, but jax {version}"
-        if _release(version) < _release(row.option_since):
+        if release(version) < release(row.option_since):
             raise RuntimeConfigurationError(
                 f"{refused} has no option {row.option}; jax {row.option_since} is the first that has it"
             )
-        in_time = row.read_by in sys.modules and not _backends_started()
-        if _release(version) < _release(row.late_refused_since) and not in_time:
+        if release(version) < release(row.late_refused_since) and (
+            row.read_by not in sys.modules or _backends_started()
+        ):
             raise RuntimeConfigurationError(
                 f"{refused} takes it too late and ignores it; call apply_runtime before jax is imported (jax "
                 f"{row.late_refused_since} is the first that refuses it by itself)"
@@ -104,40 +125,53 @@ def _update_options(options: list[tuple[Setting, object]]) -> None:
     try:
         for row, value in options:
             _update_option(config, row, value, undo)
-    except RuntimeConfigurationError:
+        if any(row.field == "compilation_cache_dir" for row, _ in options):
+            _use_new_cache_directory(config)
+    except BaseException:
         for option, previous in reversed(undo):
             config.update(option, previous)
         raise
-    if any(row.field == "compilation_cache_dir" for row, _ in options):
-        _use_new_cache_directory()
 
 
 def _update_option(config: Any, row: Setting, value: object, undo: list[tuple[str, object]]) -> None:
-    option = str(row.option)
+    option, wanted = str(row.option), _plain(value)
     refused = f"{row.field} is {value!r}, which jax {_jax_version()}"
-    wanted = os.fspath(value) if isinstance(value, os.PathLike) else value
     try:
         previous = _value_in_all_threads(config, option)
         # jax 0.5.3 to 0.8.0 refuses a late device count even when it is the one in effect.
         if previous != wanted:
             config.update(option, wanted)
             undo.append((option, previous))
+        effective = getattr(config, option)
     except Exception as error:
         raise RuntimeConfigurationError(f"{refused} refuses: {error}") from error
-    if getattr(config, option) != wanted:
+    if effective != wanted:
         raise RuntimeConfigurationError(
             f"{refused} would ignore here, because a context manager of jax sets {option} in this thread; "
             "call apply_runtime outside of it"
         )
 
 
-def _use_new_cache_directory() -> None:
-    # Without this jax goes on writing to the first directory that it used, and says nothing.
-    from jax.experimental.compilation_cache import (  # pyright: ignore[reportMissingImports] - jax is loaded already
-        compilation_cache,
-    )
+def _plain(value: object) -> object:
+    """`value` as jax's options take it: text and numbers of no subclass, such as an enumeration."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, str):
+        return str.__str__(value)
+    return int(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
-    compilation_cache.reset_cache()
+
+def _use_new_cache_directory(config: Any) -> None:
+    if not getattr(config, CACHE_SWITCH.lower(), True):
+        raise RuntimeConfigurationError(
+            f"compilation_cache_dir cannot be in effect: {CACHE_SWITCH.lower()} is off in jax.config, and jax leaves the "
+            "directory unused; switch it on first"
+        )
+    # Without this jax goes on writing to the first directory that it used, and says nothing. Looked up, since importing
+    # the public module while jax is being imported would break that; where it is not loaded nothing has been cached.
+    reset = getattr(sys.modules.get("jax._src.compilation_cache"), "reset_cache", None)
+    if reset is not None:
+        reset()
 
 
 def _value_in_all_threads(config: Any, option: str) -> object:
@@ -148,22 +182,13 @@ def _value_in_all_threads(config: Any, option: str) -> object:
 
 def _backends_started() -> bool:
     """Whether jax has started its backends; there is no public way to ask (jax issue 23320)."""
-    bridge = sys.modules.get("jax._src.xla_bridge")
-    return bridge is not None and bool(bridge.backends_are_initialized())
+    started = getattr(sys.modules.get("jax._src.xla_bridge"), "backends_are_initialized", None)
+    # Without the name the module is still being loaded.
+    return started is not None and bool(started())
 
 
 def _jax_version() -> str:
     return str(getattr(sys.modules.get("jax.version"), "__version__", "of unknown version"))
-
-
-def _release(version: str) -> tuple[int, ...]:
-    """The numbers that a version begins with: `(0, 5, 3)` for `0.5.3.dev1`."""
-    numbers = []
-    for part in version.split("."):
-        if not part.isdecimal():
-            break
-        numbers.append(int(part))
-    return tuple(numbers)
 
 
 def _written(given: list[tuple[Setting, Any]]) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ._errors import XlaFlagConflictError
 from ._settings import SETTINGS
+from ._xla_flags import flags_once
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class JaxRuntime:
     compilation_cache_dir: Path | str | None = None
     """Where compiled programs persist, an absolute `Path` or a `str` with a URL; jax's own default is nowhere."""
     xla_flags: tuple[str, ...] = ()
-    """XLA flags that this run needs, each `--name` or `--name=value`, a value with blanks in quotes."""
+    """XLA flags that this run needs, each `--name` or `--name=value`, a value with blanks in quotes; each once."""
     preallocate: bool | None = None
     """Whether a GPU's share of memory is taken at the start; jax's own default is `True`. Read by GPU plugins alone."""
     memory_fraction: float | None = None
@@ -66,6 +67,9 @@ class JaxRuntime:
         if faults:
             kind = TypeError if any(isinstance(fault, TypeError) for fault in faults) else ValueError
             raise kind("; ".join(map(str, faults)))
+        if self.xla_flags:
+            # Given twice with one value a flag counts once, so that equal requests are equal.
+            object.__setattr__(self, "xla_flags", flags_once(self.xla_flags))
 
 
 def declared(runtime: JaxRuntime) -> list[tuple[Setting, object]]:

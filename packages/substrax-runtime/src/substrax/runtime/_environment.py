@@ -1,22 +1,28 @@
-"""Environments, as values: what a runtime renders to, and what a child process gets. Nothing here touches a process."""
+"""Environments, as values: what a runtime renders to and is read back from, and what a child process gets."""
 
 from __future__ import annotations
 
 import os
 
-from ._config import declared
-from ._errors import RuntimeConfigurationError
-from ._settings import DEPRECATED_MEMORY_FRACTION, DEVICE_COUNT_FLAG, PLATFORM_NAME, setting
+from ._config import JaxRuntime, declared
+from ._errors import MisreadError, RuntimeConfigurationError
+from ._settings import (
+    CACHE_SWITCH,
+    DEPRECATED_MEMORY_FRACTION,
+    DEVICE_COUNT_FLAG,
+    FALSE,
+    PLATFORM_NAME,
+    SETTINGS,
+    setting,
+)
 from ._xla_flags import effective_flags, merge_xla_flags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Literal
+    from typing import Any, Literal
 
-    from ._config import JaxRuntime
-
-__all__ = ["child_environment", "runtime_environment"]
+__all__ = ["child_environment", "runtime_environment", "runtime_from_environment"]
 
 _READ_BY_JAX = ("JAX_", "XLA_")
 
@@ -39,7 +45,8 @@ def runtime_environment(
         XlaFlagConflictError: If an XLA flag has a different value in `base` and `on_conflict` is `"raise"`.
         RuntimeConfigurationError: If something in `base` would make jax refuse or ignore a setting:
             `XLA_PYTHON_CLIENT_MEM_FRACTION` beside `memory_fraction`, a `JAX_PLATFORM_NAME` that makes another
-            platform than the first of `platforms` the default, or two numbers of emulated CPU devices.
+            platform than the first of `platforms` the default, a `JAX_ENABLE_COMPILATION_CACHE` that leaves
+            `compilation_cache_dir` unused, or two numbers of emulated CPU devices.
         ValueError: If `base` has an `XLA_FLAGS` that XLA would not read in full.
 
     Source:
@@ -55,6 +62,7 @@ def runtime_environment(
         rendered[variable] = merge_xla_flags(base.get(variable, ""), runtime.xla_flags, on_conflict=on_conflict)
     _refuse_two_fractions(runtime, base)
     _refuse_another_default(runtime, base)
+    _refuse_a_cache_that_is_off(runtime, base)
     _refuse_two_counts(runtime, {**base, **rendered})
     return rendered
 
@@ -88,6 +96,50 @@ def child_environment(
     return {**base, **runtime_environment(runtime, base)}
 
 
+def runtime_from_environment(environ: Mapping[str, str]) -> JaxRuntime:
+    """The runtime that a process with `environ` would start with: the inverse of `runtime_environment`.
+
+    Args:
+        environ: The environment to read. The deprecated `XLA_PYTHON_CLIENT_MEM_FRACTION` counts where it is alone, and
+            of two values for one XLA flag the last, as it does to XLA.
+
+    Returns:
+        A runtime whose fields hold what the variables say; a field whose variable is not set, or empty where that is no
+        value to jax, is not set.
+
+    Raises:
+        RuntimeConfigurationError: If jax would refuse a value, or read it in another way than it looks; every such
+            variable is named.
+
+    Source:
+        https://docs.jax.dev/en/latest/config_options.html, and runs of jax 0.5.3 to 0.12.0.1.
+
+    >>> runtime_from_environment({"JAX_PLATFORMS": "cpu", "JAX_ENABLE_X64": "on"}).enable_x64
+    True
+    """
+    fields: dict[str, Any] = {}
+    faults = []
+    fraction = setting("memory_fraction")
+    deprecated, current = environ.get(DEPRECATED_MEMORY_FRACTION, ""), environ.get(fraction.variable, "")
+    for row in SETTINGS:
+        variable = DEPRECATED_MEMORY_FRACTION if row is fraction and deprecated and not current else row.variable
+        if variable in environ:
+            try:
+                fields[row.field] = row.read(variable, environ[variable])
+            except MisreadError as fault:
+                faults.append(str(fault))
+    if deprecated and current:
+        faults.append(
+            f"{fraction.variable} is {current!r} and {DEPRECATED_MEMORY_FRACTION} is {deprecated!r}: the GPU plugin fails over "
+            "the two together, and jax goes on without the GPU; unset the latter"
+        )
+    if faults:
+        raise RuntimeConfigurationError("; ".join(faults))
+    runtime = JaxRuntime(**fields)
+    _refuse_two_counts(runtime, environ)
+    return runtime
+
+
 def _refuse_two_fractions(runtime: JaxRuntime, base: Mapping[str, str]) -> None:
     deprecated = base.get(DEPRECATED_MEMORY_FRACTION, "")
     # An empty one is no value to jax.
@@ -110,12 +162,27 @@ def _refuse_another_default(runtime: JaxRuntime, base: Mapping[str, str]) -> Non
         )
 
 
-def _refuse_two_counts(runtime: JaxRuntime, environment: Mapping[str, str]) -> None:
-    flag = effective_flags(" ".join(runtime.xla_flags)).get(DEVICE_COUNT_FLAG)
-    variable = setting("cpu_devices").variable
-    count = environment.get(variable)
-    if flag is not None and count is not None and flag != count:
+def _refuse_a_cache_that_is_off(runtime: JaxRuntime, base: Mapping[str, str]) -> None:
+    switch = base.get(CACHE_SWITCH, "")
+    if runtime.compilation_cache_dir is not None and switch.lower() in FALSE:
         raise RuntimeConfigurationError(
-            f"xla_flags has {DEVICE_COUNT_FLAG}={flag}, but {variable} is {count!r}, and jax lets that win; "
-            f"use cpu_devices={flag} instead of the flag"
+            f"compilation_cache_dir is {runtime.compilation_cache_dir!r}, but {CACHE_SWITCH} is {switch!r} in the "
+            "environment, and jax leaves the directory unused; unset it"
+        )
+
+
+def _refuse_two_counts(runtime: JaxRuntime, environment: Mapping[str, str]) -> None:
+    row = setting("cpu_devices")
+    if DEVICE_COUNT_FLAG not in effective_flags(" ".join(runtime.xla_flags)) or row.variable not in environment:
+        return
+    flag = effective_flags(environment[setting("xla_flags").variable])[DEVICE_COUNT_FLAG]
+    try:
+        count = row.read(row.variable, environment[row.variable])
+    except MisreadError:
+        # jax fails over it, or takes it for not set: it wins over no flag.
+        return
+    if flag != str(count):
+        raise RuntimeConfigurationError(
+            f"xla_flags has {DEVICE_COUNT_FLAG}={flag}, but {row.variable} is {environment[row.variable]!r}, and jax lets that "
+            f"win; use cpu_devices={flag} instead of the flag"
         )

@@ -15,8 +15,10 @@ __all__ = ["configure_entry_point_logging"]
 class _EntryPointHandler(logging.StreamHandler["TextIO"]):
     """The handler that belongs to this function, so that a second call finds it, and no other."""
 
-    root_level: int
-    """The root logger's level before the first call."""
+    found_level: int
+    """The root logger's level before this function changed it."""
+    set_level: int
+    """The level that this function has given it."""
 
 
 def configure_entry_point_logging(
@@ -44,10 +46,13 @@ def configure_entry_point_logging(
     handler.setLevel(level)
     handler.setFormatter(logging.Formatter(fmt))
     root = logging.getLogger()
-    handler.root_level = root.level
+    handler.found_level = root.level
     for previous in [other for other in root.handlers if isinstance(other, _EntryPointHandler)]:
-        handler.root_level = previous.root_level
+        # Where somebody else has set another level since, as pytest's caplog does, that one is to be kept.
+        if root.level == previous.set_level:
+            handler.found_level = previous.found_level
         root.removeHandler(previous)
         previous.close()
+    handler.set_level = min(handler.found_level, handler.level)
     root.addHandler(handler)
-    root.setLevel(min(handler.root_level, handler.level))
+    root.setLevel(handler.set_level)

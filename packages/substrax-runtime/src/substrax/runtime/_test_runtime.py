@@ -57,25 +57,29 @@ compilation_cache_dir=None, xla_flags=(), preallocate=None, memory_fraction=None
     count = _count(counted, env[counted]) if counted in env else None
     if set(platforms) != {"cpu"}:
         return JaxRuntime(platforms=platforms, preallocate=False) if _shares_the_accelerator(env) else runtime
-    inherited = _inherited_count(env)
-    if count is None and inherited is not None:
-        return runtime
+    variable = setting("cpu_devices").variable
+    named = _named_count(env)
+    # jax fails over an empty variable and over 0, so that a count has to be written over them.
+    unusable = env.get(variable) in ("", "0")
+    if count is None and named is not None:
+        return JaxRuntime(platforms=platforms, cpu_devices=named) if unusable else runtime
     devices = default_cpu_devices if count is None else count
     if devices == 0:
-        return JaxRuntime(platforms=platforms, cpu_devices=1) if inherited not in (None, 1) else runtime
+        return JaxRuntime(platforms=platforms, cpu_devices=1) if unusable or named not in (None, 1) else runtime
     return JaxRuntime(platforms=platforms, cpu_devices=devices)
 
 
 def _count(variable: str, text: str) -> int:
-    if not (text.isascii() and text.isdecimal()):
+    # Ten digits hold every count that XLA can.
+    if not (text.isascii() and text.isdecimal() and len(text) <= 10):
         raise ValueError(expected(variable, text, "a non-negative integer in ASCII digits, such as '8'"))
     return int(text)
 
 
-def _inherited_count(env: Mapping[str, str]) -> int | None:
-    """The count that jax would take from `env`; jax lets the variable win over the flag."""
+def _named_count(env: Mapping[str, str]) -> int | None:
+    """The count that `env` hands to jax already; the variable wins over the flag."""
     variable = setting("cpu_devices").variable
-    if env.get(variable):
+    if env.get(variable, "") not in ("", "0"):
         return _count(variable, env[variable])
     flag = effective_flags(env.get(setting("xla_flags").variable, "")).get(DEVICE_COUNT_FLAG)
     return None if flag is None else _count(DEVICE_COUNT_FLAG, flag)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 
-from ._errors import XlaFlagConflictError
+from ._errors import MisreadError, XlaFlagConflictError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Literal
 
-__all__ = ["check_flags", "effective_flags", "merge_xla_flags", "parse_xla_flags"]
+__all__ = ["check_flags", "effective_flags", "flag_history", "flags_once", "merge_xla_flags", "parse_xla_flags"]
 
 _FLAGS_VARIABLE = "XLA_FLAGS"
 # Exactly these four: to XLA a vertical tab, a form feed or a comma is part of the word.
@@ -55,7 +55,7 @@ def parse_xla_flags(value: str) -> dict[str, str | None]:
     >>> parse_xla_flags("--xla_dump_to='/tmp/two words' --xla_cpu_enable_fast_math")
     {'--xla_dump_to': '/tmp/two words', '--xla_cpu_enable_fast_math': None}
     """
-    return _values(_tokens(value, _FLAGS_VARIABLE))
+    return _values(_tokens(value, _FLAGS_VARIABLE), _FLAGS_VARIABLE)
 
 
 def merge_xla_flags(
@@ -91,11 +91,11 @@ def merge_xla_flags(
         raise ValueError(f"on_conflict is {on_conflict!r}, expected 'raise', 'keep' or 'replace'")
     if isinstance(requested, str):
         raise TypeError(f"requested is {requested!r}, expected a sequence of flags such as [{requested!r}]")
-    merged = {name: (value, spelling) for name, value, spelling in _tokens(existing, _FLAGS_VARIABLE)}
+    merged = {name: given[-1] for name, given in flag_history(existing).items()}
     ours: dict[str, str | None] = {}
     for flag in requested:
         name, value, spelling = _one_flag(flag, "requested")
-        _remember(ours, name, value)
+        _remember(ours, name, value, "requested")
         present = merged.get(name)
         if present is None:
             merged[name] = (value, spelling)
@@ -109,24 +109,42 @@ def merge_xla_flags(
 
 def check_flags(flags: Iterable[str], subject: str) -> dict[str, str | None]:
     """Values by name of flags given one by one; `subject` is what the messages call them."""
-    return _values(_one_flag(flag, subject) for flag in flags)
+    return _values((_one_flag(flag, subject) for flag in flags), subject)
+
+
+def flags_once(flags: Iterable[str]) -> tuple[str, ...]:
+    """Flags that `check_flags` has passed, each name once, as it is spelled first."""
+    first: dict[str, str] = {}
+    for flag in flags:
+        first.setdefault(_one_flag(flag, "")[0], flag)
+    return tuple(first.values())
+
+
+def flag_history(value: str) -> dict[str, list[tuple[str | None, str]]]:
+    """Value and spelling of each time that a flag is given in an inherited `XLA_FLAGS`; XLA takes the last."""
+    history: dict[str, list[tuple[str | None, str]]] = {}
+    for name, flag_value, spelling in _tokens(value, _FLAGS_VARIABLE):
+        history.setdefault(name, []).append((flag_value, spelling))
+    return history
 
 
 def effective_flags(value: str) -> dict[str, str | None]:
     """What XLA takes from an inherited `XLA_FLAGS`: of two values for one flag, the last."""
-    return {name: flag_value for name, flag_value, _ in _tokens(value, _FLAGS_VARIABLE)}
+    return {name: given[-1][0] for name, given in flag_history(value).items()}
 
 
-def _values(tokens: Iterable[tuple[str, str | None, str]]) -> dict[str, str | None]:
+def _values(tokens: Iterable[tuple[str, str | None, str]], subject: str) -> dict[str, str | None]:
     values: dict[str, str | None] = {}
     for name, value, _ in tokens:
-        _remember(values, name, value)
+        _remember(values, name, value, subject)
     return values
 
 
-def _remember(values: dict[str, str | None], name: str, value: str | None) -> None:
+def _remember(values: dict[str, str | None], name: str, value: str | None, subject: str) -> None:
     if values.setdefault(name, value) != value:
-        raise XlaFlagConflictError(name, values[name], value)
+        conflict = XlaFlagConflictError(name, values[name], value)
+        conflict.where = subject
+        raise conflict
 
 
 def _one_flag(flag: str, subject: str) -> tuple[str, str | None, str]:
@@ -141,16 +159,17 @@ def _one_flag(flag: str, subject: str) -> tuple[str, str | None, str]:
 def _tokens(text: str, subject: str, *, alone: bool = False) -> Iterator[tuple[str, str | None, str]]:
     """Name, value and spelling of each flag; `alone` refuses a text that is not exactly one flag."""
     if "\0" in text:
-        raise ValueError(f"{subject} is {text!r}: no environment variable can hold a NUL character")
+        raise MisreadError(subject, text, "no environment variable can hold a NUL character", "leave it out")
     flag = re.compile(_FLAG)
     start = position = _end(_SPACES, text, 0)
     while position < len(text):
         match = flag.match(text, position)
         if match is None or not _ends_there(text, match):
-            reason = _why_no_flag(text, position, match, first=position == start, alone=alone)
-            raise ValueError(f"{subject} is {text!r}: {reason}")
+            effect, remedy = _why_no_flag(text, position, match, first=position == start, alone=alone)
+            raise MisreadError(subject, text, effect, remedy)
         if alone and match.group() != text:
-            raise ValueError(f"{subject} holds {text!r}: {_why_not_alone(text.strip(_BLANKS))}")
+            effect = "white space separates flags, so XLA would read more than one"
+            raise MisreadError(subject, text, effect, _how_alone(text.strip(_BLANKS)))
         yield match["name"], _value(match), match.group()
         position = _end(_SPACES, text, match.end())
 
@@ -173,39 +192,44 @@ def _value(match: re.Match[str]) -> str | None:
     return match["bare"] if match["single"] is None else match["single"]
 
 
-def _why_not_alone(text: str) -> str:
+def _how_alone(text: str) -> str:
     name, equals, value = text.partition("=")
-    quoted = f"""; or quote a value that holds white space: {name}="{value}\"""" if equals else ""
-    return f"white space separates flags, so XLA would read more than one; give each flag by itself{quoted}"
+    value = value.replace("\\", "\\\\").replace('"', '\\"')
+    quoted = f''', or quote a value that holds white space: {name}="{value}"''' if equals else ""
+    return f"give each flag by itself{quoted}"
 
 
-def _why_no_flag(text: str, position: int, match: re.Match[str] | None, *, first: bool, alone: bool) -> str:
-    """The usual cause for a token that XLA would not read as its author meant, and what would do."""
+def _why_no_flag(text: str, position: int, match: re.Match[str] | None, *, first: bool, alone: bool) -> tuple[str, str]:
+    """What XLA makes of a token that is no flag, which is the usual cause, and what would do."""
     word = text[position : _end(_WORD, text, position)]
     name, equals, value = word.partition("=")
     if dash := next((character for character in name if character in _DASHES), ""):
         import unicodedata
 
         plain = name.translate(dict.fromkeys(map(ord, _DASHES), "-")).lstrip("-")
-        return f"{word!r} has {dash!r} ({unicodedata.name(dash)}) for a hyphen; write --{plain}{equals}{value}"
+        return f"{word!r} has {dash!r} ({unicodedata.name(dash)}) for a hyphen", f"write --{plain}{equals}{value}"
     if first and word[0] in "\"'":
-        return "it is wrapped in quotes, which XLA takes for the beginning of a file name; write it without them"
+        return "it is wrapped in quotes, which XLA takes for the beginning of a file name", "write it without them"
     if word[0] == "$":
-        return f"{word!r} was not expanded; use double quotes in the shell, or write the flags themselves"
+        return f"{word!r} was not expanded", "use double quotes in the shell, or write the flags themselves"
     if word[0] != "-":
         if first and not alone and ("/" in word or "." in word):
-            return f"it names a flag file, which cannot be merged; write the flags that are in {word!r} here"
+            return "it names a flag file, which cannot be merged", f"write the flags that are in {word!r} here"
         lost = (
             "takes it for a file name" if first and not alone else "stops reading there and drops every flag after it"
         )
-        return f"{word!r} is no flag, and XLA {lost}; write it as --name or --name=value, or leave it out"
+        return f"{word!r} is no flag, and XLA {lost}", "write it as --name or --name=value, or leave it out"
     if match is not None and match["equals"] is not None:
         return (
-            f"XLA drops what follows the closing quote of {match.group()} and every flag after it; put a blank between"
+            f"XLA drops what follows the closing quote of {match.group()} and every flag after it",
+            "put a blank between",
         )
-    if match is None:
+    if not name.startswith("--") or name[2:3] in ("", "-"):
         plain = name.lstrip("-") or "name"
-        return f"{word!r} is no flag, since a name follows exactly two hyphens; write --{plain}{equals}{value}"
-    if match.group() == name:
-        return f"the quote that opens in {word!r} is not closed; close it with {value[0]}"
-    return f"{word!r} is no flag, since a name has only letters, digits, '-' and '_', and ends at a blank or '='"
+        return f"{word!r} is no flag, since a name follows exactly two hyphens", f"write --{plain}{equals}{value}"
+    if match is not None and match.group() == name:
+        return f"the quote that opens in {word!r} is not closed", f"close it with {value[0]}"
+    return (
+        f"{word!r} is no flag, since a name has only letters, digits, '-' and '_'",
+        "end it with a blank or '='",
+    )
