@@ -29,9 +29,18 @@ WHEELS = {
     name: [f"./packages/{needed}" for needed in PACKAGES[: position + 1]] for position, name in enumerate(PACKAGES)
 }
 ALL_WHEELS = WHEELS[PACKAGES[-1]]
-# The oldest supported jax, one in the middle and the newest, each with a Python that it supports: jax 0.11 and newer
-# need Python 3.12. One constraints file each; `nox -s lock` writes them.
-JAX = [("3.11", "0.5.3"), ("3.12", "0.8.3"), ("3.13", "0.12.0.1")]
+# The last release of every minor version of jax that is supported, each with a Python that it supports: jax 0.11 and
+# newer need Python 3.12. One constraints file each; `nox -s lock` writes them.
+JAX = [
+    ("3.11", "0.5.3"),
+    ("3.12", "0.6.2"),
+    ("3.13", "0.7.2"),
+    ("3.12", "0.8.3"),
+    ("3.11", "0.9.2"),
+    ("3.13", "0.10.2"),
+    ("3.12", "0.11.2"),
+    ("3.13", "0.12.0.1"),
+]
 SHELL_FILES = [
     "shell/activate.sh",
     "shell/setup.sh",
@@ -91,10 +100,23 @@ def tests(session: nox.Session, package: str) -> None:
 @nox.session(tags=["tests"])
 @nox.parametrize("python,jax", JAX)
 def integration(session: nox.Session, jax: str) -> None:
-    """Every setting and every refusal, with a real jax on the CPU."""
+    """Every setting and every refusal, with a real jax on the CPU: the matrix."""
+    install_jax(session, jax)
+    session.run("pytest", "tests-integration/jax", *session.posargs)
+
+
+@nox.session(default=False)
+@nox.parametrize("python,jax", JAX)
+def compatibility(session: nox.Session, jax: str) -> None:
+    """Measure the rows of one jax, and write them into the compatibility table of the docs."""
+    install_jax(session, jax)
+    session.run("python", "tests-integration/jax_outcomes.py")
+
+
+def install_jax(session: nox.Session, jax: str) -> None:
+    """One jax with what it was tried with, pytest, and our wheels."""
     session.install(*group("test"), f"jax=={jax}", "-c", f"tests-integration/constraints/jax-{jax}.txt")
     install_wheels(session, *ALL_WHEELS)
-    session.run("pytest", "tests-integration/jax", *session.posargs)
 
 
 @nox.session(python=NEWEST, tags=["tests"])
@@ -200,6 +222,7 @@ def benchmarks(session: nox.Session) -> None:
         session.install("--python", str(peer / "bin" / "python"), "substrax==0.1.22")
     session.run("python", "tests-integration/benchmarks/processes.py", str(peer / "bin" / "python"), *session.posargs)
     session.run("python", "tests-integration/benchmarks/growth.py")
+    session.run("python", "tests-integration/benchmarks/checking.py")
 
 
 @nox.session(default=False, python=NEWEST)

@@ -25,7 +25,7 @@ _substrax_root_from_here=..
 #   * what one shell cannot parse is hidden in `eval`, and all is ASCII: yash refuses other bytes under LC_ALL=C;
 #   * nothing changes before everything that can be checked has been checked.
 
-# ---- helpers; they are gone afterwards, but for the two that deactivate needs and then removes -------------------
+# ---- helpers; they are gone afterwards, but for the three that deactivate needs and then removes -----------------
 
 # Usage: _substrax_each COMMAND "NAME NAME ..."
 #
@@ -42,28 +42,31 @@ _substrax_each() {
             PATH | HOME | PWD | OLDPWD | IFS | SHELL | USER | LOGNAME | TERM | ENV | CDPATH | FPATH | OPTIND | OPTARG | \
                 PPID | UID | EUID | GID | EGID | LINENO | RANDOM | SECONDS | SHELLOPTS | GLOBIGNORE | PROMPT | \
                 PROMPT_COMMAND | RPROMPT | RPS1 | PS[01234] | LD_PRELOAD | LD_AUDIT | VIRTUAL_ENV | VIRTUAL_ENV_PROMPT | \
-                PYTHONHOME | path | cdpath | fpath | manpath | argv | status | prompt) ;;
+                PYTHONHOME | USERNAME | TMOUT | POSIXLY_CORRECT | GROUPS | DIRSTACK | PIPESTATUS | FUNCNEST | HISTCHARS | \
+                EDITOR | VISUAL | path | cdpath | fpath | manpath | argv | status | pipestatus | prompt | commands | \
+                functions | aliases | options | history | signals) ;;
             _* | BASH* | ZSH* | KSH* | DYLD_INSERT*) ;;
             *) "$1" "$3" ;;
         esac
     done
 }
+# With -v, since bash without it takes a function of that name when there is no variable.
 _substrax_unset() {
-    unset "$1"
+    unset -v "$1"
 }
 # Gives the variable its value from before the activation; one that was only a variable of the shell stays so.
 _substrax_put_back() {
-    unset "$1"
+    unset -v "$1"
     if eval "[ -n \"\${_SUBSTRAX_OLD_$1+set}\" ]"; then
         eval "$1=\$_SUBSTRAX_OLD_$1"
-        unset "_SUBSTRAX_OLD_$1"
+        unset -v "_SUBSTRAX_OLD_$1"
         # shellcheck disable=SC2163 # the variable that $1 names is meant
         case " ${_SUBSTRAX_EXPORTED-} " in *" $1 "*) export "$1" ;; esac
     fi
 }
-# The three that the trial run needs: may the name be unset, mark it, has the mark been overwritten?
+# What a trial run in a subshell needs: may the name be unset, mark it, has the mark been overwritten?
 _substrax_try() {
-    unset "$1" || exit 1
+    unset -v "$1" || exit 1
 }
 _substrax_mark() {
     _substrax_rest="$_substrax_rest $1"
@@ -97,13 +100,9 @@ elif [ -n "${ZSH_VERSION-}" ]; then
     fi
     case ${ZSH_EVAL_CONTEXT-:file} in *:file*) ;; *) _substrax_error=executed ;; esac
 else
-    case ${0##*/} in activate.sh) _substrax_error=executed ;; esac
     case ${KSH_VERSION-} in Version*) eval '_substrax_self=${.sh.file}' ;; esac
 fi
-if [ "$_substrax_error" = executed ]; then
-    printf '%s\n' "activate.sh: error: source it instead, so that it can change this shell: . $0" >&2
-    exit 2
-fi
+# The name is fixed: it is how a file is told from others that are open.
 case $_substrax_self in activate.sh | */activate.sh) ;; *) _substrax_self= ;; esac
 if [ -z "$_substrax_self" ] && [ -r /proc/self/stat ]; then
     # dash, busybox ash, mksh, posh and yash have no name for the file, but keep it open. Within $(...) there is no
@@ -121,14 +120,28 @@ if [ -z "$_substrax_self" ] && [ -r /proc/self/stat ]; then
         printf '%s' "$path"
     ) || :
 fi
-# Where nothing tells, the file may still be in this directory; section 2 looks whether it is.
-if [ -z "$_substrax_self" ]; then _substrax_self=$PWD/activate.sh; fi
+if [ -z "${BASH_VERSION-}${ZSH_VERSION-}" ]; then
+    # $0 is the script that is run: this file, or one of the same name that sources it. posh alone has no -ef.
+    # shellcheck disable=SC3013
+    case ${0##*/} in
+        activate.sh)
+            if [ -z "$_substrax_self" ] || { [ "$_substrax_self" -ef "$0" ] || ! [ / -ef / ]; } 2>/dev/null; then
+                _substrax_error=executed
+            fi
+            ;;
+    esac
+fi
+if [ "$_substrax_error" = executed ]; then
+    printf '%s\n' "activate.sh: error: source it instead, so that it can change this shell: . $0" >&2
+    exit 2
+fi
 case $_substrax_self in
-    /*) ;;
+    '' | /*) ;;
     ./*) _substrax_self=$PWD/${_substrax_self#./} ;;
     *) _substrax_self=$PWD/$_substrax_self ;;
 esac
 _substrax_root=${_substrax_self%/*}
+if [ -z "$_substrax_root" ] && [ -n "$_substrax_self" ]; then _substrax_root=/; fi
 if [ "$_substrax_root_from_here" != . ]; then _substrax_root=$_substrax_root/$_substrax_root_from_here; fi
 case $_substrax_root in
     */.. | */../* | */. | */./*)
@@ -146,7 +159,8 @@ _substrax_manifest=${_substrax_prefix}_MANAGED_ENV_VARS
 eval "_substrax_listed=\${$_substrax_manifest-}"
 _substrax_names=
 if [ ! -f "$_substrax_self" ] || [ -z "$_substrax_root" ]; then
-    _substrax_error="cannot tell where activate.sh is in this shell; cd to its directory first"
+    # Never the current directory: it may be another checkout of the same project.
+    _substrax_error="this shell cannot tell where activate.sh is; use bash, zsh or ksh93, and keep the name of the file"
 elif [ ! -r "$_substrax_venv/bin/activate" ] || [ ! -x "$_substrax_venv/bin/python" ]; then
     _substrax_error="no working virtual environment in $_substrax_venv; run setup.sh first"
 elif [ ! -f "$_substrax_file" ] || [ ! -r "$_substrax_file" ]; then
@@ -170,15 +184,21 @@ else
             fi
             ;;
     esac
-    # A trial run in a subshell: a damaged file or a readonly variable ends that, not the user's shell. A file that
-    # was cut off at the end of a line shows by the names of its list that keep the mark.
+    # A trial run in a subshell: a damaged file or a readonly variable ends that, not the user's shell. It unsets what
+    # the venv's script sets, what an activation before this one has set, and the file's own variables. A file that was
+    # cut off at the end of a line shows by the names of its list that keep the mark.
     _substrax_names=$(
         {
+            for _substrax_rest in PATH VIRTUAL_ENV VIRTUAL_ENV_PROMPT PS1 _OLD_VIRTUAL_PATH _OLD_VIRTUAL_PS1; do
+                unset -v "$_substrax_rest" || exit 1
+            done
+            _substrax_each _substrax_try "${_SUBSTRAX_SAVED-}"
             _substrax_each _substrax_try "$_substrax_listed"
-            unset "$_substrax_manifest" || exit 1
+            unset -v "$_substrax_manifest" || exit 1
             . "$_substrax_file" || exit 1
             eval "_substrax_listed=\${$_substrax_manifest-}"
             _substrax_rest=
+            _substrax_each _substrax_try "$_substrax_listed"
             _substrax_each _substrax_mark "$_substrax_listed"
             [ -n "$_substrax_listed" ] && [ "$_substrax_rest" = " $_substrax_listed" ] || exit 1
             . "$_substrax_file" || exit 1
@@ -191,7 +211,7 @@ else
         printf '%s' "$_substrax_listed"
     ) || _substrax_names=
     case $_substrax_error$_substrax_names in
-        '') _substrax_error="$_substrax_file cannot be loaded: it is damaged, or a variable of its list is readonly here; run setup.sh again, or use a new shell" ;;
+        '') _substrax_error="$_substrax_file cannot be loaded: it is damaged, or a variable that it or .venv sets is readonly here; run setup.sh again, or use a new shell" ;;
         moved) _substrax_error="this checkout was moved or copied: $_substrax_env_file is another one's; run setup.sh again" ;;
     esac
     # The user's files: each is parsed as the body of a function that nobody calls. zsh's short forms of loops would
@@ -214,10 +234,10 @@ if [ -z "$_substrax_error" ]; then
     # What an earlier activation in this shell replaced comes back first, whichever project's it was; of one that a
     # parent shell made there is only the list of names.
     _substrax_each _substrax_put_back "${_SUBSTRAX_SAVED-}"
-    unset _SUBSTRAX_SAVED _SUBSTRAX_EXPORTED
+    unset -v _SUBSTRAX_SAVED _SUBSTRAX_EXPORTED
     eval "_substrax_listed=\${$_substrax_manifest-}"
     _substrax_each _substrax_unset "$_substrax_listed"
-    unset "$_substrax_manifest"
+    unset -v "$_substrax_manifest"
 
     # uv's script reads $OSTYPE, which dash, ksh and busybox do not set: an error under `set -u`.
     if [ -z "${OSTYPE+set}" ]; then OSTYPE='' _substrax_rest=ostype; else _substrax_rest=; fi
@@ -235,15 +255,21 @@ if [ -z "$_substrax_error" ]; then
             set -- "${1#"${1%% *}"}"
             set -- "${1# }"
         done' sh "$_SUBSTRAX_SAVED") || :
+        # Away with arrays, integers and other kinds of variables, which would make something else of the value.
+        _substrax_each _substrax_unset "$_SUBSTRAX_SAVED"
     fi
     . "$_substrax_file" || :
 
     # POSIX cannot rename the venv's own deactivate, but sourcing its script again brings it back: so put the
     # variables back, fetch the original, and call that.
     deactivate() {
+        if ! (_substrax_each _substrax_try "${_SUBSTRAX_SAVED-}") 2>/dev/null; then
+            printf '%s\n' "deactivate: error: a variable that it would give back has become readonly; leave this shell" >&2
+            return 1
+        fi
         _substrax_each _substrax_put_back "${_SUBSTRAX_SAVED-}"
-        unset _SUBSTRAX_SAVED _SUBSTRAX_EXPORTED
-        unset -f _substrax_each _substrax_put_back
+        unset -v _SUBSTRAX_SAVED _SUBSTRAX_EXPORTED
+        unset -f _substrax_each _substrax_put_back _substrax_try
         if [ -r "${VIRTUAL_ENV-}/bin/activate" ]; then
             if [ -z "${OSTYPE+set}" ]; then OSTYPE='' && set -- ostype; else set --; fi
             . "$VIRTUAL_ENV/bin/activate" || :
@@ -262,7 +288,9 @@ if [ -z "$_substrax_error" ]; then
     _substrax_rest=:
     case $- in *a*) ;; *) _substrax_rest='set +a' ;; esac
     case $- in *u*) _substrax_rest="$_substrax_rest; set -u" ;; esac
-    set -a +u
+    # dash, busybox ash and mksh would leave over a line that fails, although the file is guarded.
+    case $- in *e*) _substrax_rest="$_substrax_rest; set -e" ;; esac
+    set -a +eu
     if [ -f "$_substrax_root/.env" ]; then . "$_substrax_root/.env" || :; fi
     if [ -f "$_substrax_root/.env.local" ]; then . "$_substrax_root/.env.local" || :; fi
     eval "$_substrax_rest"
@@ -273,8 +301,8 @@ fi
 
 # ---- 4. leave nothing behind -------------------------------------------------------------------------------------
 
-unset -f _substrax_unset _substrax_try _substrax_mark _substrax_written _substrax_save
-if [ -z "${_SUBSTRAX_SAVED+set}" ]; then unset -f _substrax_each _substrax_put_back; fi
+unset -f _substrax_unset _substrax_mark _substrax_written _substrax_save
+if [ -z "${_SUBSTRAX_SAVED+set}" ]; then unset -f _substrax_each _substrax_put_back _substrax_try; fi
 if [ -n "$_substrax_error" ]; then
     printf '%s\n' "activate.sh: error: $_substrax_error" >&2
     unset _substrax_prefix _substrax_env_file _substrax_root_from_here _substrax_error _substrax_self _substrax_pid \

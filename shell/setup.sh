@@ -49,8 +49,9 @@ die() {
     say "error: $*"
     exit 1
 }
+# One line, whatever the user has typed.
 bad_usage() {
-    say "error: $*; see ./setup.sh --help"
+    say "error: $(printf '%s' "$*" | tr '\n' ' '); see ./setup.sh --help"
     exit 2
 }
 
@@ -61,7 +62,6 @@ main() {
         case $1 in
             --backend | --python | --extra)
                 if [ "$#" -lt 2 ]; then bad_usage "$1 needs a value"; fi
-                case $2 in -*) bad_usage "$1 needs a value, not '$2'" ;; esac
                 take_option "$1" "$2"
                 shift
                 ;;
@@ -77,16 +77,25 @@ main() {
     done
     if [ -n "$has_command" ] && [ "$#" -eq 0 ]; then bad_usage "-- needs a command after it"; fi
 
+    answer='' probe='' lock=''
+    # EXIT alone is not enough: dash, busybox ash, yash, posh and zsh skip it when a signal ends them, and mksh then
+    # exits with status 0.
+    trap leave EXIT
+    trap 'leave; exit 129' HUP
+    trap 'leave; exit 130' INT
+    trap 'leave; exit 143' TERM
+
     enter_root
     resolve_backend
     eval "extras=\"\$extras \$extras_$backend \$requested\""
     say "project $root, backend $backend"
-    if [ -z "$dry_run" ]; then lock; fi
-    clean
+    if [ -z "$dry_run" ]; then take_lock; fi
+    # Before anything is deleted.
     find_uv
+    clean
     sync
     write_environment_file
-    if [ -z "$dry_run" ]; then unlock; fi
+    leave
     if [ "$#" -gt 0 ]; then
         run_activated "$@"
     elif [ -z "$dry_run" ]; then
@@ -96,7 +105,10 @@ main() {
 
 # Usage: take_option --backend|--python|--extra VALUE
 take_option() {
-    if [ -z "$2" ]; then bad_usage "$1 needs a value"; fi
+    case $2 in
+        '') bad_usage "$1 needs a value" ;;
+        -*) bad_usage "$1 needs a value, not '$2'" ;;
+    esac
     case $1 in
         --backend)
             case $2 in
@@ -114,6 +126,15 @@ take_option() {
             requested="$requested $2"
             ;;
     esac
+}
+
+# Takes away what must not outlive this script; nothing is left for a second call.
+leave() {
+    if [ -n "$probe" ]; then kill -9 "$probe" 2>/dev/null || :; fi
+    if [ -n "$answer" ]; then rm -f "$answer"; fi
+    if [ -n "$lock" ]; then rm -rf "$lock"; fi
+    answer='' probe='' lock=''
+    trap - EXIT HUP INT TERM
 }
 
 # ---- where, and for what -----------------------------------------------------------------------------------------
@@ -147,25 +168,31 @@ resolve_backend() {
                 if nvidia_gpu_visible; then
                     backend=cuda12
                 else
-                    say "nvidia-smi is here, but lists no GPU within 5 s, so the backend is cpu; --backend overrides"
+                    say "nvidia-smi is here, but lists no GPU, so the backend is cpu; --backend overrides"
                 fi
             fi
             ;;
     esac
 }
 
-# macOS has no timeout(1), and a process stuck in the driver survives even SIGKILL: so it is polled, never waited for.
+# As the writer's own `auto`: a GPU is listed, with status 0, within 5 s. macOS has no timeout(1), and a process stuck in
+# the driver survives even SIGKILL: so it is polled, and waited for only when it has ended.
 nvidia_gpu_visible() {
-    answer=$(mktemp "${TMPDIR:-/tmp}/setup.XXXXXX") || return 1
-    nvidia-smi -L </dev/null >"$answer" 2>&1 &
+    answer=$(mktemp "${TMPDIR:-/tmp}/setup.XXXXXX") || die "no file can be made in ${TMPDIR:-/tmp}; set TMPDIR to another place"
+    nvidia-smi -L </dev/null >"$answer" 2>/dev/null &
     probe=$!
     tenths=50
-    while [ "$tenths" -gt 0 ] && kill -0 "$probe" 2>/dev/null && ! grep '^GPU ' "$answer" >/dev/null; do
+    while [ "$tenths" -gt 0 ] && kill -0 "$probe" 2>/dev/null; do
         if sleep 0.1 2>/dev/null; then tenths=$((tenths - 1)); else sleep 1 && tenths=$((tenths - 10)); fi
     done
-    if grep '^GPU ' "$answer" >/dev/null; then set -- 0; else set -- 1; fi
-    kill -9 "$probe" 2>/dev/null || :
+    set -- 1
+    if [ "$tenths" -le 0 ]; then
+        kill -9 "$probe" 2>/dev/null || :
+    elif wait "$probe" && grep '^GPU ' "$answer" >/dev/null; then
+        set -- 0
+    fi
     rm -f "$answer"
+    answer='' probe=''
     return "$1"
 }
 
@@ -245,7 +272,8 @@ run() {
     elif [ "$1" != cd ]; then
         say "$(quoted "$@")"
     fi
-    "$@" || fail "$?" "$@"
+    # Not on standard output, which is that of the command behind `--`.
+    "$@" >&2 || fail "$?" "$@"
 }
 fail() {
     exit_status=$1
@@ -276,37 +304,39 @@ quoted() {
 # ---- one at a time -----------------------------------------------------------------------------------------------
 
 # A directory is the lock. One whose owner is gone is taken over in place, inside a second one: whoever gets that
-# looks again, so that two cannot both believe the same corpse.
-lock() {
-    lock=$root/$env_file.lock
-    if ! mkdir "$lock" 2>/dev/null; then
-        if [ ! -d "$lock" ]; then die "cannot write in $root"; fi
-        owner=unknown host='' state=alive
-        if mkdir "$lock/takeover" 2>/dev/null; then
-            if [ -r "$lock/owner" ]; then read -r owner host <"$lock/owner" || :; fi
-            if [ "$host" != "$(uname -n)" ] || kill -0 "$owner" 2>/dev/null; then
-                rmdir "$lock/takeover" 2>/dev/null || :
-            else
+# looks again, so that two cannot both believe the same corpse. What was killed before it wrote its number down, in
+# either of them, is told by its age.
+take_lock() {
+    place=$root/$env_file.lock
+    if ! mkdir "$place" 2>/dev/null; then
+        if [ ! -d "$place" ]; then
+            if [ -e "$place" ]; then die "$place is in the way; move it elsewhere"; fi
+            die "cannot write in $root"
+        fi
+        owner=unknown host='' state=alive forgotten=''
+        # Asked first: what follows makes it young again.
+        if is_old "$place"; then forgotten=1; fi
+        if is_old "$place/takeover"; then rmdir "$place/takeover" 2>/dev/null || :; fi
+        if mkdir "$place/takeover" 2>/dev/null; then
+            if [ -r "$place/owner" ]; then read -r owner host <"$place/owner" || :; fi
+            if { [ "$owner" = unknown ] && [ -n "$forgotten" ]; } ||
+                { [ "$host" = "$(uname -n)" ] && ! is_alive "$owner"; }; then
                 say "taking over from the setup.sh of process $owner, which is gone"
                 state=dead
+            else
+                rmdir "$place/takeover" 2>/dev/null || :
             fi
         fi
         if [ "$state" = alive ]; then
-            die "another setup.sh is at work here (process $owner); if that is not so: rm -r $(quoted "$lock")"
+            die "another setup.sh is at work here (process $owner); if that is not so: rm -r $(quoted "$place")"
         fi
     fi
-    # EXIT alone is not enough: dash, busybox ash, yash, posh and zsh skip it when a signal ends them, and mksh then
-    # exits with status 0.
-    trap unlock EXIT
-    trap 'unlock; exit 129' HUP
-    trap 'unlock; exit 130' INT
-    trap 'unlock; exit 143' TERM
+    lock=$place
     printf '%s\n' "$$ $(uname -n)" >"$lock/owner" || die "lost the lock $lock"
     rmdir "$lock/takeover" 2>/dev/null || :
 }
-unlock() {
-    rm -rf "$lock"
-    trap - EXIT HUP INT TERM
-}
+# kill -0 says no to the process of another user as well.
+is_alive() { kill -0 "$1" 2>/dev/null || [ -d "/proc/$1" ] || ps -p "$1" >/dev/null 2>&1; }
+is_old() { [ -d "$1" ] && [ -n "$(find "$1" -prune -mmin +1 2>/dev/null)" ]; }
 
 main ${1+"$@"}

@@ -30,7 +30,8 @@ def vendored(tmp_path_factory, wheels, around):
 def test_setup_makes_an_environment_and_says_the_next_step(vendored):
     root, (exit_code, output, errors), _ = vendored
 
-    assert (exit_code, output.splitlines()) == (0, ["Wrote .datarax.env for backend 'cpu'."]), errors
+    assert (exit_code, output) == (0, ""), errors
+    assert errors.splitlines()[-2] == "Wrote .datarax.env for backend 'cpu'."
     assert errors.splitlines()[-1] == "setup.sh: done; next: . ./activate.sh"
     assert "export DATARAX_LOG='1'" in (root / ".datarax.env").read_text().splitlines()
 
@@ -43,10 +44,8 @@ def test_setup_a_second_time_finds_nothing_to_do_and_runs_a_command(vendored):
         ["../setup.sh", "--backend=cpu", "--", "python", "-c", code], cwd=root / ".venv", env=env, timeout_s=300
     )
 
-    assert (exit_code, output.splitlines()) == (
-        0,
-        ["Wrote .datarax.env for backend 'cpu'.", f"cpu {root}/.venv {root}/.venv"],
-    ), errors
+    # Nothing but the command's own output.
+    assert (exit_code, output) == (0, f"cpu {root}/.venv {root}/.venv\n"), errors
 
 
 @pytest.mark.parametrize("shell", ["bash", "dash", "zsh", "busybox"])

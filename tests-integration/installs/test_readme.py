@@ -23,7 +23,12 @@ def blocks(language, *pages):
     ]
 
 
-PAGES = ["README.md", "packages/substrax-runtime/README.md", "docs/how-to/run-tests-on-the-cpu.md"]
+PAGES = [
+    "README.md",
+    "packages/substrax-runtime/README.md",
+    "docs/how-to/run-tests-on-the-cpu.md",
+    "docs/how-to/find-out-why.md",
+]
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +73,7 @@ def test_the_first_command_sets_everything_up_and_lets_jax_report(set_up):
     _, _, (exit_code, output, errors) = set_up
 
     assert exit_code == 0, errors
-    assert output.startswith("Wrote .substrax.env for backend 'cpu'.\ndeclared   JaxRuntime("), output
+    assert output.startswith("declared   JaxRuntime("), output
     assert output.endswith(REPORT), output
 
 
@@ -99,6 +104,20 @@ def test_the_commands_of_the_environment_file_work_as_they_stand(clone, tmp_path
     exit_code, output, errors = run(["sh", "-eu", "-c", "\n".join(lines)], cwd=tmp_path, env=env)
 
     assert (exit_code, output.splitlines()[-1], errors) == (0, "Configured backend: cpu", "")
+
+
+@pytest.mark.usefixtures("set_up")
+def test_the_check_of_the_readme_works_as_it_stands(clone):
+    [commands] = [
+        text for name, text in FENCE.findall((clone / "README.md").read_text()) if "substrax.runtime check" in text
+    ]
+    first, second = commands.splitlines()
+    env = BARE | {"PATH": f"{clone}/.venv/bin:/usr/bin:/bin"}
+
+    assert run(["sh", "-c", first], cwd=clone, env=env)[:2] == (0, "No variable of jax's is set.\n\nAll is well.\n")
+    # Without a GPU the second has to find that cuda became the CPU.
+    exit_code, output, errors = run(["sh", "-c", second], cwd=clone, env=env)
+    assert (exit_code, "declared ('cuda', 'cpu'), in effect 'cpu'" in output, errors) == (1, True, "")
 
 
 def test_the_second_command_is_what_ci_runs_and_contributors_read():

@@ -5,6 +5,7 @@ A stand-in for uv writes down how it was called; the real uv, with a real jax, i
 
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import time
@@ -106,6 +107,8 @@ def test_it_syncs_and_writes_for_one_backend(shell, project, arguments, sync, ba
     [
         pytest.param(GPU, "cuda12", id="a GPU"),
         pytest.param('echo "No devices were found"; exit 6', "cpu", id="no GPU"),
+        pytest.param(f"{GPU}; exit 9", "cpu", id="it fails"),
+        pytest.param(f"{GPU} >&2", "cpu", id="on standard error alone"),
         pytest.param("trap '' TERM INT HUP; sleep 60; sleep 60", "cpu", id="it hangs"),
     ],
 )
@@ -126,6 +129,9 @@ def test_auto_asks_nvidia_smi_and_not_for_ever(shell, project, script, backend):
         (["--backend", "tpu"], "--backend is 'tpu', expected auto, cpu, cuda12, cuda13, metal or rocm"),
         (["--extra"], "--extra needs a value"),
         (["--extra", "--recreate"], "--extra needs a value, not '--recreate'"),
+        (["--extra=--recreate"], "--extra needs a value, not '--recreate'"),
+        (["--python=-x"], "--python needs a value, not '-x'"),
+        (["a\nb"], "unknown option 'a b'"),
         (["--extra", "a b"], "--extra is 'a b', expected the name of an extra"),
         (["--extra", "$(touch pwned)"], "--extra is '$(touch pwned)', expected the name of an extra"),
         (["--python", ""], "--python needs a value"),
@@ -318,25 +324,68 @@ def test_a_sync_that_fails_ends_it_with_its_status(shell, project):
     )
 
 
-def test_without_uv_and_python_it_says_so(shell, project):
-    command(project.bin / "only" / "x", "")
-    tools = "sh env uname mkdir rm rmdir cat sed printf dirname"
-    for tool in tools.split():
-        (project.bin / "only" / tool).symlink_to(
-            f"/usr/bin/{tool}" if os.path.exists(f"/usr/bin/{tool}") else f"/bin/{tool}"
-        )
-    interpreter = SHELLS[shell][0]
-    (project.bin / "only" / interpreter).symlink_to(
-        f"/bin/{interpreter}" if os.path.exists(f"/bin/{interpreter}") else f"/usr/bin/{interpreter}"
-    ) if not (project.bin / "only" / interpreter).exists() else None
+@pytest.mark.parametrize("option", [(), ("--recreate",)], ids=["", "recreate"])
+def test_without_uv_and_python_it_says_so_and_deletes_nothing(shell, project, option):
+    with_venv(project)
+    tools = project.root.parent / "tools"
+    tools.mkdir()
+    for name in {"env", "uname", "mkdir", "rm", "rmdir", "mv", "cat", "sed", "printf", "tr", "find", SHELLS[shell][0]}:
+        (tools / name).symlink_to(shutil.which(name, path="/usr/bin:/bin"))
 
-    exit_code, _, errors = project.run(shell, *CPU, PATH=str(project.bin / "only"))
+    exit_code, _, errors = project.run(shell, *CPU, *option, PATH=str(tools))
 
     assert (exit_code, errors.splitlines()[-1], project.left()) == (
         1,
         "setup.sh: error: neither uv nor python3 is here; install one of them",
-        [],
+        [".venv"],
     )
+    assert (project.root / ".venv" / "old").exists()
+
+
+def test_a_file_in_the_place_of_the_lock_is_named(shell, project):
+    (project.root / ".demo.env.lock").touch()
+
+    exit_code, _, errors = project.run(shell, *CPU)
+
+    assert (exit_code, errors.splitlines()[-1]) == (
+        1,
+        f"setup.sh: error: {project.root}/.demo.env.lock is in the way; move it elsewhere",
+    )
+
+
+@pytest.mark.parametrize("where", ["/nowhere", None], ids=["no directory for temporary files", "an interruption"])
+def test_the_question_for_a_gpu_leaves_nothing_behind(shell, project, tmp_path, where):
+    command(project.bin / "nvidia-smi", "#!/bin/sh\nsleep 60\n" if where is None else f"#!/bin/sh\n{GPU}\n")
+    if where:
+        exit_code, _, errors = project.run(shell, TMPDIR=where)
+        assert (exit_code, "no file can be made in /nowhere" in errors, project.calls()) == (1, True, [])
+        return
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    process = start(shell, project, TMPDIR=str(temporary))
+    wait_until(lambda: os.listdir(temporary) != [])
+    os.killpg(process.pid, signal.SIGINT)
+
+    assert (process.wait(timeout=30), os.listdir(temporary), project.left()) == (130, [], [])
+
+
+def start(shell, project, *arguments, **env):
+    """Run setup.sh in a process group of its own, as a terminal does."""
+    return subprocess.Popen(
+        [*SHELLS[shell], "./setup.sh", *arguments],
+        cwd=project.root,
+        env=project.env | env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + 30
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)
 
 
 @pytest.mark.parametrize(
@@ -344,18 +393,8 @@ def test_without_uv_and_python_it_says_so(shell, project):
 )
 def test_a_signal_ends_it_with_the_old_state_and_no_lock(shell, project, name, status):
     command(project.root / ".demo.env", "old")
-    process = subprocess.Popen(
-        [*SHELLS[shell], "./setup.sh", *CPU],
-        cwd=project.root,
-        env=project.env | {"UV_SLEEP": "30"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    deadline = time.monotonic() + 30
-    while SYNC not in project.calls() and time.monotonic() < deadline:
-        time.sleep(0.02)
+    process = start(shell, project, *CPU, UV_SLEEP="30")
+    wait_until(lambda: SYNC in project.calls())
     # To the whole group, as a terminal sends it.
     os.killpg(process.pid, getattr(signal, name))
 
@@ -381,12 +420,21 @@ def test_a_second_one_at_the_same_time_is_refused(shell, project):
         pytest.param(f"4194400 {os.uname().nodename}\n", True, id="a dead owner"),
         pytest.param("4194400 elsewhere\n", False, id="an owner on another host"),
         pytest.param(None, False, id="no owner yet"),
+        pytest.param("old", True, id="no owner for long"),
+        pytest.param("old takeover", True, id="a takeover that was killed"),
     ],
 )
 def test_the_lock_of_a_dead_process_is_taken_over(shell, project, owner, taken_over):
-    (project.root / ".demo.env.lock").mkdir()
-    if owner:
-        (project.root / ".demo.env.lock" / "owner").write_text(owner)
+    lock = project.root / ".demo.env.lock"
+    lock.mkdir()
+    if owner == "old takeover":
+        (lock / "takeover").mkdir()
+        (lock / "owner").write_text(f"4194400 {os.uname().nodename}\n")
+        os.utime(lock / "takeover", (0, 0))
+    elif owner == "old":
+        os.utime(lock, (0, 0))
+    elif owner:
+        (lock / "owner").write_text(owner)
 
     exit_code, _, errors = project.run(shell, *CPU)
 

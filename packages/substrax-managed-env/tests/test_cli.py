@@ -108,6 +108,13 @@ def test_a_directory_with_any_name_is_written_and_shown(project):
     assert shown[1].splitlines()[0] == f"Project root: {os.fsdecode(strange)!a}"
 
 
+def test_a_closed_standard_output_is_no_traceback(project):
+    command = f"exec {sys.executable} -m substrax.runtime.managed_env {' '.join(WRITE)} >&-"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+
+    assert (done.returncode, done.stderr, (project / ".demo.env").exists()) == (0, "", True)
+
+
 @pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
 def test_what_the_terminal_cannot_show_is_no_traceback(locale):
     exit_code, output, errors = run(*WRITE[:-1], "\u00e9.env", LC_ALL=locale, PYTHONIOENCODING="ascii")
@@ -166,6 +173,7 @@ NO_NAME = "is no name of a shell variable, expected letters, digits and '_', suc
             "missing/x: there is no such directory to write in",
             id="no directory to write in",
         ),
+        pytest.param([*WRITE, "--output", ""], "--output is '', expected the name of a file", id="no name"),
         pytest.param([*WRITE, "--output", "."], ".: it is there already and not a regular file", id="a directory"),
         pytest.param(
             [*SHOW, "--prefix", "demo"],

@@ -118,7 +118,8 @@ def test_what_the_file_manages_itself_is_refused(name):
 @pytest.mark.parametrize(
     "name",
     "PATH HOME PWD IFS SHELL TERM ENV CDPATH PS1 PS4 BASH_ENV BASHOPTS PROMPT_COMMAND LD_PRELOAD LD_AUDIT VIRTUAL_ENV "
-    "PYTHONHOME ZSH_VERSION KSH_VERSION DYLD_INSERT_LIBRARIES _ _OLD_VIRTUAL_PATH _SUBSTRAX_SAVED path status argv".split(),
+    "PYTHONHOME ZSH_VERSION KSH_VERSION DYLD_INSERT_LIBRARIES _ _OLD_VIRTUAL_PATH _SUBSTRAX_SAVED path status argv "
+    "USERNAME TMOUT POSIXLY_CORRECT EDITOR functions options".split(),
 )
 def test_what_belongs_to_the_shell_is_refused(name):
     with pytest.raises(ValueError) as caught:

@@ -148,6 +148,57 @@ replace_file({str(path)!r}, b"new")
     assert (path.read_bytes(), os.listdir(tmp_path)) == (b"old", ["file"])
 
 
+def test_a_writer_killed_before_the_renaming_leaves_the_old_file_and_the_next_cleans_up(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    code = f"""
+import os, signal
+os.replace = lambda *arguments, **options: os.kill(os.getpid(), signal.SIGKILL)
+from substrax_managed_env._files import replace_file
+replace_file({str(path)!r}, b"new")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, path.read_bytes(), len(os.listdir(tmp_path))) == (-signal.SIGKILL, b"old", 2)
+
+    replace_file(str(path), b"newer")
+
+    assert (path.read_bytes(), os.listdir(tmp_path)) == (b"newer", ["file"])
+
+
+def test_the_temporary_file_of_a_living_writer_is_left_alone(tmp_path):
+    other = tmp_path / f".substrax-writing-{os.getpid()}-0"
+    other.touch()
+
+    replace_file(str(tmp_path / "file"), b"new")
+
+    assert other.exists()
+
+
+def test_file_and_directory_are_on_the_disk_before_and_after_the_renaming(tmp_path, monkeypatch):
+    steps = []
+    fsync, replace = os.fsync, os.replace
+
+    def note_fsync(descriptor):
+        steps.append("directory" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "file")
+        fsync(descriptor)
+
+    def note_replace(*arguments, **options):
+        steps.append("rename")
+        replace(*arguments, **options)
+
+    monkeypatch.setattr(os, "fsync", note_fsync)
+    monkeypatch.setattr(os, "replace", note_replace)
+    replace_file(str(tmp_path / "file"), b"new")
+
+    assert steps == ["file", "rename", "directory"]
+
+
+def test_the_longest_name_will_do(tmp_path):
+    replace_file(str(tmp_path / ("x" * 255)), b"new")
+
+    assert os.listdir(tmp_path) == ["x" * 255]
+
+
 def test_readers_and_writers_at_once_see_whole_files(tmp_path):
     path = tmp_path / "file"
     wholes = [bytes([letter]) * 50_000 for letter in b"abcdefgh"]

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
-    from typing import NoReturn
+    from typing import Any, NoReturn
 
 __all__ = ["main"]
 
@@ -47,16 +47,23 @@ def _parser() -> argparse.ArgumentParser:
     # Here and not above: it would be most of what importing substrax_managed_env costs.
     import argparse
 
+    class Formatter(argparse.HelpFormatter):
+        def __init__(self, prog: str) -> None:
+            # A width of its own, since asking the terminal imports shutil, at every argument that is added.
+            super().__init__(prog, width=100)
+
     class Parser(argparse.ArgumentParser):
+        def __init__(self, **options: Any) -> None:
+            super().__init__(allow_abbrev=False, formatter_class=Formatter, **options)
+
         def error(self, message: str) -> NoReturn:
             # One line, and main's exit code; argparse itself would print the usage as well, and exit.
             raise ValueError(message)
 
-    parser = Parser(prog=_PROGRAM, allow_abbrev=False, description=str(sys.modules[__package__ or ""].__doc__))
-    # With prog given, argparse formats no usage now, for which it would import shutil and ask the terminal's size.
+    parser = Parser(prog=_PROGRAM, description=str(sys.modules[__package__ or ""].__doc__))
     commands = parser.add_subparsers(title="commands", required=True, metavar="{write,show}", prog=_PROGRAM)
 
-    write = commands.add_parser("write", allow_abbrev=False, help="write the environment file, whole or not at all")
+    write = commands.add_parser("write", help="write the environment file, whole or not at all")
     write.add_argument("--prefix", required=True, help="what the project's variables begin with, such as DATARAX")
     write.add_argument("--backend", default="auto", choices=BACKENDS, help="default: auto, what this host has")
     write.add_argument("--output", required=True, metavar="FILE", help="the file; a symbolic link is refused")
@@ -64,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     write.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="one more variable; repeatable")
     write.set_defaults(run=_write)
 
-    show = commands.add_parser("show", allow_abbrev=False, help="say what is there and which backend is configured")
+    show = commands.add_parser("show", help="say what is there and which backend is configured")
     show.add_argument("--prefix", required=True, help="as for write")
     show.add_argument("--env-file", required=True, metavar="FILE", help="the environment file")
     show.add_argument("--project-root", default=".", metavar="DIR", help="default: the current directory")
@@ -76,6 +83,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _write(arguments: argparse.Namespace) -> None:
+    if not arguments.output:
+        raise ValueError("--output is '', expected the name of a file")
     root = _directory(arguments.project_root)
     extra = _assignments(arguments.set)
     # Once with any backend, so that bad input is refused before a slow nvidia-smi is asked.
@@ -125,7 +134,8 @@ def _assignments(words: Sequence[str]) -> dict[str, str]:
 def _shown(text: str) -> str:
     """`text` where it can be printed on one line, else a Python literal of it, so that no name forges a line."""
     try:
-        text.encode(sys.stdout.encoding or "utf-8")
+        # Without an encoding it is no terminal, or closed.
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
     except UnicodeEncodeError:
         return ascii(text)
     return text if text.isprintable() else repr(text)

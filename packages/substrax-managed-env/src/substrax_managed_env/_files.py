@@ -34,24 +34,55 @@ def replace_file(path: str, data: bytes) -> None:
         rename(2), fsync(2) and open(2) with `O_TMPFILE`; run on Linux 6.
     """
     directory, name = os.path.split(path)
-    temporary = f".{name}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
     try:
         mode = _mode_to_keep(path)
         folder = os.open(directory or ".", os.O_RDONLY | os.O_DIRECTORY)
         try:
-            _create(folder, temporary, data, mode)
-            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-            os.fsync(folder)
-        except BaseException:
-            with suppress(FileNotFoundError):
-                os.unlink(temporary, dir_fd=folder)
-            raise
+            _remove_litter(folder)
+            _put(folder, name, data, mode)
+            # Some file systems cannot; what is written is written all the same.
+            with suppress(OSError):
+                os.fsync(folder)
         finally:
             os.close(folder)
     except FileNotFoundError as error:
         raise FileNotFoundError(error.errno, "there is no such directory to write in", path) from error
     except OSError as error:
         raise OSError(error.errno, error.strerror, path) from error
+
+
+def _put(folder: int, name: str, data: bytes, mode: int | None) -> None:
+    # Not with the name in it, which may be as long as a name can be.
+    temporary = f"{_TEMPORARY}{os.getpid()}-{os.urandom(4).hex()}"
+    try:
+        _create(folder, temporary, data, mode)
+        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary, dir_fd=folder)
+        raise
+
+
+_TEMPORARY = ".substrax-writing-"
+
+
+def _remove_litter(folder: int) -> None:
+    """Temporary files of writers that were killed between giving their file a name and renaming it."""
+    for name in os.listdir(folder):
+        writer = name.removeprefix(_TEMPORARY).partition("-")[0]
+        if name.startswith(_TEMPORARY) and writer.isdecimal() and not _is_alive(int(writer)):
+            with suppress(OSError):
+                os.unlink(name, dir_fd=folder)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
 
 
 def _mode_to_keep(path: str) -> int | None:
@@ -67,7 +98,7 @@ def _mode_to_keep(path: str) -> int | None:
 
 
 def _create(folder: int, name: str, data: bytes, mode: int | None) -> None:
-    """A new file `name` in `folder`; where possible it has no name until it is whole, so that kill -9 leaves none."""
+    """A new file `name` in `folder`; if possible it has no name until it is whole, so kill -9 leaves no part."""
     if hasattr(os, "O_TMPFILE"):
         try:
             nameless = os.open(".", os.O_WRONLY | os.O_TMPFILE, _NEW_MODE, dir_fd=folder)

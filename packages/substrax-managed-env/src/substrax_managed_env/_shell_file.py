@@ -48,26 +48,33 @@ def read_back(text: str) -> dict[str, str]:
         text: What `render` wrote, or a text of `export` and `unset` lines edited by hand.
 
     Returns:
-        Names to values. Empty where a quote is not closed: a shell reads nothing from such a file either.
+        Names to values. Empty where a quote is not closed, or where the text does more than export and unset: what
+        it sets then cannot be told without executing it.
     """
     import shlex
 
     words = shlex.shlex(text, posix=True, punctuation_chars="\n;")
-    words.whitespace = " \t\r"
+    words.whitespace = " \t"
     words.whitespace_split = True
+    # Told here, since shlex takes the end of the line away together with a comment.
+    words.commenters = ""
     exported: dict[str, str] = {}
     command = ""
     try:
         for word in words:
             if not word.strip("\n;"):
-                command = ""
+                command = command if command == "#" and "\n" not in word else ""
+            elif command == "#" or word.startswith("#"):
+                command = "#"
             elif not command:
+                if word not in ("export", "unset"):
+                    return {}
                 command = word
-            elif command == "export" and "=" in word:
-                name, _, exported_value = word.partition("=")
-                exported[name] = exported_value
             elif command == "unset":
                 exported.pop(word, None)
+            elif "=" in word:
+                name, _, exported_value = word.partition("=")
+                exported[name] = exported_value
     except ValueError:
         return {}
     return exported

@@ -36,7 +36,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     import argparse
 
+    class Formatter(argparse.HelpFormatter):
+        def __init__(self, prog: str) -> None:
+            # A width of its own, since asking the terminal imports shutil, at every argument that is added.
+            super().__init__(prog, width=_WIDTH)
+
     class Parser(argparse.ArgumentParser):
+        def __init__(self, **options: Any) -> None:
+            super().__init__(allow_abbrev=False, formatter_class=Formatter, **options)
+
         def error(self, message: str) -> NoReturn:
             # One line, and main's exit code; argparse itself would print the usage as well, and exit.
             hint = (
@@ -46,11 +54,10 @@ def _parser() -> argparse.ArgumentParser:
             )
             raise ValueError(message + hint)
 
-    parser = Parser(prog=_PROGRAM, allow_abbrev=False, description="Look after the settings of jax processes.")
+    parser = Parser(prog=_PROGRAM, description="Look after the settings of jax processes.")
     commands = parser.add_subparsers(title="commands", required=True, metavar="{check}", prog=_PROGRAM)
     check = commands.add_parser(
         "check",
-        allow_abbrev=False,
         help="say what the environment holds for jax, and what is wrong with it",
         description="Lint the environment that a process would inherit here, with the fields given as options over it.",
         epilog="Exit code: 0 when all is well, 1 on findings, 2 on bad usage.",
@@ -161,17 +168,17 @@ def _table(environ: Mapping[str, str], findings: Sequence[Finding], ours: set[st
 
 
 def _print(table: list[tuple[str, ...]], findings: Sequence[Finding], problems: list[str], report: str | None) -> None:
-    import textwrap
-
     if table:
         _print_columns(table)
     else:
         print("No variable of jax's is set.")
     if report is not None:
-        print(f"\nA child process started jax, and runs with:\n{textwrap.indent(report, '  ')}")
+        print("\nA child process started jax, and runs with:", *report.splitlines(), sep="\n  ")
     for line in [*map(str, findings), *problems]:
+        from textwrap import fill
+
         print()
-        print(textwrap.fill(line, width=_WIDTH, subsequent_indent="  ", break_long_words=False))
+        print(fill(line, width=_WIDTH, subsequent_indent="  ", break_long_words=False))
     count = len(findings) + len(problems)
     print(f"\n{'All is well.' if count == 0 else '1 finding.' if count == 1 else f'{count} findings.'}")
 
