@@ -20,7 +20,7 @@ _HOMES = {
     "JaxRuntime": "_config",
     "MatmulPrecision": "_precision",
     "RuntimeConfigurationError": "_errors",
-    "RuntimeReport": "_observe",
+    "RuntimeReport": "_report",
     "XlaFlagConflictError": "_errors",
     "apply_runtime": "_apply",
     "check_xla_flags": "_observe",
@@ -67,8 +67,9 @@ if TYPE_CHECKING:
     from ._errors import RuntimeConfigurationError, XlaFlagConflictError
     from ._lint import Finding, lint_environment
     from ._logging import configure_entry_point_logging
-    from ._observe import RuntimeReport, check_xla_flags, observe_runtime, probe_runtime, verify_runtime
+    from ._observe import check_xla_flags, observe_runtime, probe_runtime, verify_runtime
     from ._precision import MatmulPrecision
+    from ._report import RuntimeReport
     from ._test_runtime import resolve_test_runtime
     from ._xla_flags import merge_xla_flags, parse_xla_flags
 else:

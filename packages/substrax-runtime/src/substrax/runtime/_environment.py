@@ -10,11 +10,11 @@ from ._settings import (
     CACHE_SWITCH,
     DEPRECATED_MEMORY_FRACTION,
     DEVICE_COUNT_FLAG,
-    FALSE,
     PLATFORM_NAME,
     SETTINGS,
     setting,
 )
+from ._values import FALSE
 from ._xla_flags import effective_flags, merge_xla_flags
 
 TYPE_CHECKING = False

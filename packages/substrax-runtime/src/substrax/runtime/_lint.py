@@ -11,11 +11,11 @@ from ._settings import (
     CACHE_SWITCH,
     DEPRECATED_MEMORY_FRACTION,
     DEVICE_COUNT_FLAG,
-    FALSE,
     PLATFORM_NAME,
     SETTINGS,
     setting,
 )
+from ._values import FALSE
 from ._xla_flags import flag_history
 
 TYPE_CHECKING = False

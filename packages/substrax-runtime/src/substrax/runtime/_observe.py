@@ -1,60 +1,28 @@
-"""What a running jax runs with, compared with what was declared: in this process, or in a child that tries it first."""
+"""Asking a real jax what it runs with: the one of this process, or a child's that tries it first."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-from dataclasses import asdict, dataclass
 
 from . import _observe_jax
+from ._compare import Observation, refuse_what_is_not_in_effect
 from ._config import declared
 from ._environment import child_environment
 from ._errors import RuntimeConfigurationError
-from ._settings import DEVICE_COUNT_FLAG, release, setting
-from ._xla_flags import effective_flags, parse_xla_flags
+from ._report import RuntimeReport
+from ._settings import setting
+from ._xla_flags import parse_xla_flags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
     from ._config import JaxRuntime
-    from ._settings import Setting
 
-__all__ = ["RuntimeReport", "check_xla_flags", "observe_runtime", "probe_runtime", "verify_runtime"]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RuntimeReport:
-    """What a jax process runs with. `str()` of it is a table."""
-
-    jax_version: str
-    jaxlib_version: str
-    platforms: tuple[str, ...]
-    """Platforms that have started, by the names of `JAX_PLATFORMS`."""
-    default_backend: str
-    """The platform that jax runs on, by its name in `JAX_PLATFORMS`."""
-    device_counts: dict[str, int]
-    """Devices of this process on each started platform."""
-    enable_x64: bool
-    matmul_precision: str | None
-    compilation_cache_dir: str | None
-    """Where compiled programs go; `None` where jax would use no directory."""
-    xla_flags: str
-    """`XLA_FLAGS` of the process."""
-    preallocate: bool | None
-    """As a GPU plugin reads it; `None` for its default, or where no GPU plugin has started."""
-    memory_fraction: float | None
-    """As a GPU plugin reads it; `None` for its default, or where no GPU plugin has started."""
-
-    def __str__(self) -> str:
-        """The report as lines of name and value."""
-        return "\n".join(f"{name:<22} {_told(value)}" for name, value in asdict(self).items())
-
-    def to_json(self) -> str:
-        """The report as one JSON object, with the fields as its keys."""
-        return json.dumps(asdict(self))
+__all__ = ["check_xla_flags", "observe_runtime", "probe_runtime", "verify_runtime"]
 
 
 def observe_runtime() -> RuntimeReport:
@@ -94,7 +62,7 @@ def verify_runtime(runtime: JaxRuntime) -> RuntimeReport:
         https://docs.jax.dev/en/latest/jax.extend.backend.html; run with jax 0.5.3 to 0.12.0.1.
     """
     observation = _observed_here(runtime)
-    _refuse_what_is_not_in_effect(runtime, observation, os.environ)
+    refuse_what_is_not_in_effect(runtime, observation, os.environ)
     return observation.report
 
 
@@ -139,8 +107,8 @@ def probe_runtime(
             f"a child process with {_rendered(runtime)} ended with status {exit_code}: {words}"
         )
     report, options, failures = json.loads(lines[-1].removeprefix(_observe_jax.MARK))
-    observation = _Observation(_report(report), options, failures, _plugin_words(errors))
-    _refuse_what_is_not_in_effect(runtime, observation, child)
+    observation = Observation(_report(report), options, failures, _plugin_words(errors))
+    refuse_what_is_not_in_effect(runtime, observation, child)
     return observation.report
 
 
@@ -173,18 +141,7 @@ def check_xla_flags(value: str, *, python: str | os.PathLike[str] | None = None,
 # ---- observing ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Observation:
-    report: RuntimeReport
-    options: dict[str, object]
-    """What XLA has parsed, of the flags that jaxlib shows."""
-    failures: dict[str, str]
-    """Why platforms did not start, in jax's words."""
-    plugin_words: str = ""
-    """What the log of a child says of a plugin that failed."""
-
-
-def _observed_here(runtime: JaxRuntime | None = None) -> _Observation:
+def _observed_here(runtime: JaxRuntime | None = None) -> Observation:
     try:
         report = _report(_observe_jax.observe())
     except ModuleNotFoundError:
@@ -193,7 +150,7 @@ def _observed_here(runtime: JaxRuntime | None = None) -> _Observation:
         of_what = "" if runtime is None or runtime.platforms is None else f"platforms is {runtime.platforms!r}, but "
         words = f"{type(error).__name__}: {error}" if str(error) else f"{type(error).__name__}, {_NO_GPU}"
         raise RuntimeConfigurationError(f"{of_what}jax cannot start its backends: {words}") from error
-    return _Observation(report, _observe_jax.xla_debug_options(), _observe_jax.backend_errors())
+    return Observation(report, _observe_jax.xla_debug_options(), _observe_jax.backend_errors())
 
 
 # What jax does where a platform needs an NVIDIA GPU and none is visible: it says nothing at all.
@@ -273,122 +230,5 @@ def _plugin_words(errors: str) -> str:
     return f"{after.splitlines()[0]}: {raised[0]}" if raised else after.splitlines()[0]
 
 
-# ---- comparing ----------------------------------------------------------------------------------------------------
-
-
-def _refuse_what_is_not_in_effect(runtime: JaxRuntime, observation: _Observation, environ: Mapping[str, str]) -> None:
-    faults = [
-        f"{row.field}: declared {value!r}, in effect {effective} ({reason})"
-        for row, value in declared(runtime)
-        for effective, reason in _faults(row, value, observation, environ)
-    ]
-    if faults:
-        raise RuntimeConfigurationError(f"not in effect in jax {observation.report.jax_version}: {'; '.join(faults)}")
-
-
-def _faults(row: Setting, value: Any, seen: _Observation, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """What is in effect instead of `value`, and the likely reason; nothing where `value` is in effect."""
-    report = seen.report
-    why = _why_not_applied(row, value, report, environ)
-    if row.field == "platforms":
-        yield from _platform_faults(value, seen, why)
-    elif row.field == "cpu_devices":
-        yield from _count_faults(value, report, why)
-    elif row.field == "xla_flags":
-        yield from _flag_faults(value, seen, environ)
-    elif row.field in ("preallocate", "memory_fraction"):
-        if not {"cuda", "rocm", "oneapi"} & set(report.platforms):
-            yield "nothing", f"only a GPU plugin reads {row.variable}, and none has started"
-        elif getattr(report, row.field) != value:
-            yield repr(getattr(report, row.field)), why
-    elif row.field == "compilation_cache_dir":
-        yield from _cache_faults(os.fspath(value), report, why)
-    elif getattr(report, row.field) != value:
-        yield repr(getattr(report, row.field)), why
-
-
-def _why_not_applied(row: Setting, value: object, report: RuntimeReport, environ: Mapping[str, str]) -> str:
-    if release(report.jax_version) < release(row.since):
-        return f"jax {report.jax_version} does not read {row.variable}; jax {row.since} is the first that does"
-    text = environ.get(row.variable)
-    if text == row.write(value):
-        return f"{row.variable} says so, but was set after jax had read it, or something has changed it since"
-    return f"{row.variable} is {'not set' if text is None else repr(text)}, and nothing else has applied it"
-
-
-def _platform_faults(value: tuple[str, ...], seen: _Observation, why: str) -> Iterator[tuple[str, str]]:
-    report = seen.report
-    missing = [name for name in value if name not in report.platforms]
-    if not missing and report.default_backend == value[0]:
-        return
-    effective = f"{report.default_backend!r}, of {report.platforms!r}"
-    if missing:
-        name = missing[0]
-        words = seen.failures.get(name) or seen.plugin_words
-        if words:
-            why = f"jax says of {name}: {words}"
-        elif "says so" in why:
-            why = f"jax left {name} out without a word: its plugin is not installed, or no device of it is visible"
-    yield effective, why
-
-
-def _count_faults(value: int, report: RuntimeReport, why: str) -> Iterator[tuple[str, str]]:
-    count = report.device_counts.get("cpu")
-    if count is None:
-        yield "nothing", "the platform cpu has not started"
-    elif count != value:
-        yield repr(count), why
-
-
-def _cache_faults(value: str, report: RuntimeReport, why: str) -> Iterator[tuple[str, str]]:
-    if report.compilation_cache_dir != value:
-        yield repr(report.compilation_cache_dir), why
-    elif "://" not in value and not _can_be_made(value):
-        yield "nothing", "jax cannot write there, and only warns"
-
-
-def _can_be_made(directory: str) -> bool:
-    while not os.path.lexists(directory) and directory != os.path.dirname(directory):
-        directory = os.path.dirname(directory)
-    return os.path.isdir(directory) and os.access(directory, os.W_OK | os.X_OK)
-
-
-def _flag_faults(value: tuple[str, ...], seen: _Observation, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    variable = setting("xla_flags").variable
-    inherited = effective_flags(environ.get(variable, ""))
-    for name, wanted in parse_xla_flags(" ".join(value)).items():
-        shown = name if wanted is None else f"{name}={wanted}"
-        if name == DEVICE_COUNT_FLAG:
-            count = seen.report.device_counts.get("cpu")
-            if str(count) != wanted:
-                yield f"{count} CPU devices", f"{shown} came too late, or {setting('cpu_devices').variable} beats it"
-        elif name in seen.options:
-            if not _means(wanted, seen.options[name]):
-                yield (
-                    f"{name}={seen.options[name]}",
-                    f"{variable} was set after the backends had started, or not at all",
-                )
-        elif name not in inherited or inherited[name] != wanted:
-            # XLA parses it, but jaxlib does not show it: the variable is all there is to look at.
-            yield f"{variable}={environ.get(variable, '')!r}", f"{shown} is not in it"
-
-
-def _means(text: str | None, parsed: object) -> bool:
-    """Whether XLA makes `parsed` of the text behind a flag's equals sign."""
-    if isinstance(parsed, bool):
-        return parsed is (text is None or text.lower() in ("true", "1"))
-    if isinstance(parsed, int):
-        return text is not None and text.lstrip("+-").isdecimal() and int(text) == parsed
-    return (text or "") == parsed
-
-
 def _rendered(runtime: JaxRuntime) -> str:
     return ", ".join(f"{row.field}={value!r}" for row, value in declared(runtime)) or "no setting of its own"
-
-
-def _told(value: object) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name}: {count}" for name, count in value.items())
-    if isinstance(value, tuple):
-        return ", ".join(map(str, value))
-    return "not set" if value in (None, "") else str(value)
