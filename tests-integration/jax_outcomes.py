@@ -9,6 +9,8 @@ import functools
 import json
 import re
 import sys
+import tempfile
+from pathlib import Path
 
 from substrax.runtime import JaxRuntime, child_environment
 from substrax.runtime._settings import SETTINGS
@@ -19,8 +21,13 @@ TABLE = ROOT / "docs" / "reference" / "compatibility.md"
 
 # What jax and the option reader of its GPU plugins run with; one line of JSON.
 OBSERVE = """
-import json, jax
+import json, os, jax
 from jaxlib import xla_client
+def fills(directory):
+    # Every compilation is kept, whichever directory it goes to.
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+    jax.jit(lambda x: x - 1)(1.0)
+    return os.path.isdir(directory) and os.listdir(directory) != []
 def observe():
     options = xla_client.generate_pjrt_gpu_plugin_options()
     # Both kept alive: without them the memory that `debug` shows is somebody else's.
@@ -33,7 +40,7 @@ def observe():
         "enable_x64": str(jax.numpy.arange(1.0).dtype) == "float64",
         "matmul_precision": jax.config.jax_default_matmul_precision,
         "lowered": "HIGHEST" in jax.jit(lambda a: a @ a).lower(jax.numpy.ones((2, 2))).as_text(),
-        "compilation_cache_dir": jax.config.jax_compilation_cache_dir,
+        "compilation_cache_dir": fills(os.environ["CACHE"]),
         "xla_flags": debug.xla_cpu_enable_fast_math,
         "preallocate": options.get("preallocate"),
         "memory_fraction": options.get("memory_fraction"),
@@ -46,7 +53,7 @@ UNTOUCHED = {
     "enable_x64": False,
     "matmul_precision": None,
     "lowered": False,
-    "compilation_cache_dir": None,
+    "compilation_cache_dir": False,
     "xla_flags": False,
     "preallocate": None,
     "memory_fraction": None,
@@ -57,7 +64,8 @@ CASES = {
     "cpu_devices": (5, {"cpu_devices": 5}),
     "enable_x64": (True, {"enable_x64": True}),
     "matmul_precision": ("highest", {"matmul_precision": "highest", "lowered": True}),
-    "compilation_cache_dir": ("gs://bucket/dir", {"compilation_cache_dir": "gs://bucket/dir"}),
+    # Each time another directory, which has to fill.
+    "compilation_cache_dir": (Path("/"), {"compilation_cache_dir": True}),
     "xla_flags": (("--xla_cpu_enable_fast_math",), {"xla_flags": True}),
     "preallocate": (False, {"preallocate": False}),
     "memory_fraction": (0.25, {"memory_fraction": 0.25}),
@@ -67,6 +75,7 @@ ELSEWHERE = {"platforms": {"JAX_PLATFORMS": "nowhere"}}
 PARENT = BARE | {"JAX_PLATFORMS": "nowhere", "JAX_ENABLE_X64": "", "XLA_FLAGS": "--nope", "JAX_NUM_CPU_DEVICES": "3"}
 
 APPLY = """
+from pathlib import PosixPath
 from substrax.runtime import JaxRuntime, RuntimeConfigurationError, apply_runtime
 try:
     apply_runtime(JaxRuntime({field}={value!r}))
@@ -86,12 +95,15 @@ WAYS = {
 def outcome(field: str, way: str) -> str:
     """`in effect`; `refused`, with nothing changed; or `ignored`, which no cell of the table may say."""
     value, expected = CASES[field]
-    code = WAYS[way].format(field=field, value=value) + OBSERVE
-    if way == "A child's environment":
-        env = child_environment(JaxRuntime(**{field: value}), parent=PARENT)
-    else:
-        env = BARE | (ELSEWHERE.get(field, {}) if "before" in way else {})
-    exit_code, output, errors = run([sys.executable, "-c", code], env=env)
+    with tempfile.TemporaryDirectory() as cache:
+        if field == "compilation_cache_dir":
+            value = Path(cache)
+        code = WAYS[way].format(field=field, value=value) + OBSERVE
+        if way == "A child's environment":
+            env = child_environment(JaxRuntime(**{field: value}), {"CACHE": cache}, parent=PARENT)
+        else:
+            env = BARE | {"CACHE": cache} | (ELSEWHERE.get(field, {}) if "before" in way else {})
+        exit_code, output, errors = run([sys.executable, "-c", code], env=env)
     assert exit_code == 0, errors
     *said, observed = output.splitlines()
     if said == ["refused"]:

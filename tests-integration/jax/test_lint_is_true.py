@@ -1,10 +1,18 @@
 """What `lint_environment` says that jax does, this jax does; and what it reads is no slip to us."""
 
 import random
+from pathlib import Path
 
 import pytest
+from jaxlib import xla_client
 
-from substrax.runtime import JaxRuntime, lint_environment, parse_xla_flags, probe_runtime
+from substrax.runtime import (
+    JaxRuntime,
+    lint_environment,
+    parse_xla_flags,
+    probe_runtime,
+    runtime_environment,
+)
 
 from programs import BARE, run_python
 
@@ -38,6 +46,10 @@ def test_no_name_that_this_jax_reads_is_taken_for_a_slip():
         ("JAX_NUM_CPU_DEVICES", "4.0"),
         ("JAX_DEFAULT_MATMUL_PRECISION", ""),
         ("JAX_DEFAULT_MATMUL_PRECISION", "HIGHEST"),
+        ("JAX_DEBUG_NANS", ""),
+        ("JAX_ENABLE_COMPILATION_CACHE", ""),
+        ("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", ""),
+        ("JAX_TRANSFER_GUARD", ""),
     ],
 )
 def test_the_import_fails_where_it_is_said_to(variable, value):
@@ -52,6 +64,8 @@ def test_the_import_fails_where_it_is_said_to(variable, value):
     [
         ({"JAX_NUM_CPU_DEVICES": "0"}, False),
         ({"JAX_PLATFORMS": "CPU"}, False),
+        ({"JAX_NUM_CPU_DEVICES": "3000000000"}, False),
+        ({"XLA_FLAGS": "--xla_force_host_platform_device_count=0"}, False),
         ({"JAX_PLATFORMS": "cpu, tpu"}, False),
         ({"JAX_PLATFORMS": "gpu"}, False),
         ({"XLA_FLAGS": " "}, False),
@@ -85,6 +99,13 @@ def test_a_gpu_plugin_reads_the_opposite_where_it_is_said_to(value):
         {"XLA_CLIENT_MEM_FRACTION": ".5", "XLA_PYTHON_CLIENT_MEM_FRACTION": ".5"},
         {"XLA_PYTHON_CLIENT_ALLOCATOR": "cuda"},
         {"XLA_PYTHON_CLIENT_ALLOCATOR": ""},
+        pytest.param(
+            {"XLA_PYTHON_CLIENT_ABORT_COLLECTIVES_ON_FAILURE": "true"},
+            marks=pytest.mark.skipif(
+                "ABORT_COLLECTIVES" not in Path(xla_client.__file__).read_text(),
+                reason="this jaxlib does not read it yet",
+            ),
+        ),
     ],
 )
 def test_a_gpu_plugin_fails_where_it_is_said_to(environ):
@@ -141,4 +162,5 @@ def test_what_is_rendered_has_no_finding_and_starts():
         platforms=("cpu",), cpu_devices=2, enable_x64=True, xla_flags=("--xla_dump_hlo_module_re='a b'",)
     )
 
+    assert lint_environment(runtime_environment(runtime, {})) == ()
     assert probe_runtime(runtime, parent=BARE).device_counts == {"cpu": 2}

@@ -150,7 +150,7 @@ def not_applied(variable):
         (
             "xla_flags=('--xla_cpu_enable_fast_math',)",
             "xla_flags: declared ('--xla_cpu_enable_fast_math',), in effect --xla_cpu_enable_fast_math=False (XLA_FLAGS was set "
-            "after the backends had started, or not at all)",
+            "too late or not at all, or this XLA heeds --xla_cpu_enable_fast_math no more)",
         ),
         (
             "xla_flags=('--xla_gpu_autotune_level=0',)",
@@ -196,6 +196,74 @@ def test_what_was_set_after_import_is_named_so():
         f"not in effect in jax {VERSION}: cpu_devices: declared 8, in effect 1 ({late})\n",
         "",
     )
+
+
+def test_a_truth_value_that_came_late_is_named_so_in_any_spelling():
+    code = f"{VERIFY}os.environ['JAX_ENABLE_X64'] = '1'; verify(enable_x64=True)"
+
+    assert "(JAX_ENABLE_X64 says so, but was set after jax had read it" in run_python(code)[1]
+
+
+@pytest.mark.parametrize(
+    ("fields", "variables"),
+    [
+        ("compilation_cache_dir=Path('/tmp/c')", {"JAX_COMPILATION_CACHE_DIR": "/tmp/./c/"}),
+        (
+            "xla_flags=('--xla_force_host_platform_device_count=04',)",
+            {"XLA_FLAGS": "--xla_force_host_platform_device_count=04"},
+        ),
+        ("xla_flags=('--xla_gpu_deterministic_ops=true',)", {"XLA_FLAGS": "--xla_gpu_deterministic_ops"}),
+        ("xla_flags=('--xla_gpu_deterministic_ops=0',)", {"XLA_FLAGS": "--xla_gpu_deterministic_ops=false"}),
+        ("xla_flags=('--xla_cpu_enable_fast_math',)", {"XLA_FLAGS": "--xla_cpu_enable_fast_math=TRUE junk"}),
+    ],
+)
+def test_what_is_in_effect_in_another_spelling_is_verified(fields, variables):
+    assert run_python(f"{VERIFY}verify({fields})", **variables)[1].startswith("verified")
+
+
+def test_a_flag_that_cannot_be_looked_for_is_a_refusal_and_no_other_error():
+    code = f"{VERIFY}verify(xla_flags=('--xla_gpu_autotune_level=0',))"
+
+    exit_code, output, errors = run_python(code, XLA_FLAGS="--xla_cpu_enable_fast_math junk --xla_gpu_autotune_level=0")
+
+    assert (exit_code, errors) == (0, "")
+    assert output.startswith(f"not in effect in jax {VERSION}: xla_flags: ")
+    assert "'junk' is no flag" in output
+
+
+def test_a_platform_that_was_not_declared_and_has_started_is_named(plugin):
+    env = plugin(
+        "import jax._src.xla_bridge as bridge\n"
+        "bridge.register_backend_factory('standin', bridge.make_cpu_client, priority=-100)"
+    )
+    code = f"{VERIFY}verify(platforms=('cpu',))"
+
+    exit_code, output, _ = run_python(code, JAX_PLATFORM_NAME="cpu", **env)
+
+    assert exit_code == 0
+    assert "platforms: declared ('cpu',), in effect 'cpu', of ('cpu', 'standin')" in output
+
+
+def test_a_url_for_the_cache_needs_what_jax_needs_for_it():
+    import importlib.util
+
+    runtime = JaxRuntime(compilation_cache_dir="gs://bucket/dir")
+    if importlib.util.find_spec("etils") is not None:
+        assert probe(runtime).compilation_cache_dir == "gs://bucket/dir"
+        return
+
+    assert "for a URL jax needs etils[epath], which is not installed, and only warns" in refused(probe, runtime)
+
+
+def test_a_cache_in_use_is_seen_although_it_was_switched_off_since(tmp_path):
+    code = f"""{VERIFY}
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+jax.config.update("jax_compilation_cache_dir", "{tmp_path}")
+jax.jit(lambda x: x + 1)(1.0)
+jax.config.update("jax_enable_compilation_cache", False)
+print(observe_runtime().compilation_cache_dir)
+"""
+    assert run_python(code)[1] == f"{tmp_path}\n"
 
 
 def test_a_late_cache_directory_is_seen_where_jax_ignores_it(tmp_path):
@@ -369,6 +437,35 @@ def test_the_command_starts_a_real_jax_and_compares():
     assert (exit_code, errors) == (0, "")
     assert "  device_counts          cpu: 8\n" in output
     assert output.endswith("\nAll is well.\n")
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {"JAX_PLATFORMS": "cpu", "XLA_PYTHON_CLIENT_PREALLOCATE": "false"},
+        {"JAX_PLATFORMS": "cpu", "XLA_PYTHON_CLIENT_MEM_FRACTION": ".5"},
+        {"XLA_FLAGS": "--xla_force_host_platform_device_count=3", "JAX_ENABLE_X64": "on"},
+    ],
+)
+def test_the_command_starts_what_is_in_order(environ):
+    exit_code, output, errors = check("--probe", **environ)
+
+    assert (exit_code, errors, output.splitlines()[-1]) == (0, "", "All is well."), output
+
+
+def test_the_command_says_one_thing_once():
+    both = {"XLA_CLIENT_MEM_FRACTION": ".5", "XLA_PYTHON_CLIENT_MEM_FRACTION": ".5"}
+
+    assert check("--probe", **both)[1].splitlines()[-1] == "1 finding."
+
+
+def test_the_command_knows_what_the_installed_jax_does_not():
+    exit_code, output, _ = check(XLA_PYTHON_CLIENT_ALLOCATOR="address")
+    known = tuple(int(part) for part in VERSION.split(".")[:2]) >= (0, 11)
+
+    assert (exit_code, f"the installed jax {VERSION} does not know it" in output) == (
+        (0, False) if known else (1, True)
+    )
 
 
 def test_the_command_finds_what_only_a_start_shows():

@@ -27,7 +27,7 @@ def test_every_setting_of_the_table_is_proven_here():
 
 
 def test_a_jax_without_settings_reports_none_of_them():
-    assert observed(run_python(OBSERVE)) == UNTOUCHED
+    assert observed(run_python(OBSERVE, CACHE="/nowhere")) == UNTOUCHED
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -41,19 +41,24 @@ def test_the_table_in_the_docs_is_what_was_measured(way):
     assert table_row(jax.__version__, way) in TABLE.read_text().splitlines()
 
 
-def test_what_is_rendered_over_another_environment_is_in_effect():
-    rendered = runtime_environment(JaxRuntime(**EVERYTHING), ELSEWHERE["platforms"])
+def test_what_is_rendered_over_another_environment_is_in_effect(tmp_path):
+    everything = JaxRuntime(**EVERYTHING | {"compilation_cache_dir": tmp_path})
 
-    assert observed(run([sys.executable, "-c", OBSERVE], env=BARE | ELSEWHERE["platforms"] | rendered)) == {
+    rendered = runtime_environment(everything, ELSEWHERE["platforms"])
+
+    env = BARE | ELSEWHERE["platforms"] | rendered | {"CACHE": str(tmp_path)}
+    assert observed(run([sys.executable, "-c", OBSERVE], env=env)) == {
         **UNTOUCHED,
         **OBSERVED_EVERYTHING,
     }
 
 
-def test_everything_applied_at_once_before_import_is_in_effect():
-    code = f"from substrax.runtime import *; apply_runtime(JaxRuntime(**{EVERYTHING!r})){OBSERVE}"
+def test_everything_applied_at_once_before_import_is_in_effect(tmp_path):
+    everything = EVERYTHING | {"compilation_cache_dir": tmp_path}
+    code = "from pathlib import PosixPath; from substrax.runtime import *; "
+    code += f"apply_runtime(JaxRuntime(**{everything!r})){OBSERVE}"
 
-    assert observed(run_python(code)) == {**UNTOUCHED, **OBSERVED_EVERYTHING}
+    assert observed(run_python(code, CACHE=str(tmp_path))) == {**UNTOUCHED, **OBSERVED_EVERYTHING}
 
 
 @pytest.mark.parametrize(

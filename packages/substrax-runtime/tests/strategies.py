@@ -12,6 +12,8 @@ _NAME = st.text(string.ascii_letters + string.digits + "_-", min_size=1, max_siz
 # What an environment variable can hold, as Python decodes it: anything but NUL and lone surrogates.
 _TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
 
+_URL = st.from_regex(r"(gs|s3)://[a-z]{1,5}(/[a-z]{1,5})?", fullmatch=True)
+
 
 def spellings(value: str) -> st.SearchStrategy[str]:
     """Ways to spell `value` behind the `=` of a flag, by XLA's grammar."""
@@ -40,7 +42,7 @@ runtimes = st.builds(
     cpu_devices=st.none() | st.integers(1, 4096),
     enable_x64=st.none() | st.booleans(),
     matmul_precision=st.none() | st.sampled_from(MATMUL_PRECISIONS),
-    compilation_cache_dir=st.none() | _TEXT.map(lambda text: PurePosixPath(f"/{text}")) | st.just("gs://bucket/dir"),
+    compilation_cache_dir=st.none() | _TEXT.map(lambda text: PurePosixPath(f"/{text}")) | _URL,
     # Some of them twice.
     xla_flags=flag_lists.map(lambda found: tuple(spelling for _, _, spelling in [*found, *found[:2]])),
     preallocate=st.none() | st.booleans(),

@@ -1,6 +1,8 @@
 """`python -m substrax.runtime check`, as a person runs it; `--probe` is in the integration tests, with a real jax."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -20,7 +22,7 @@ def test_what_is_set_and_declared_is_a_table():
         "setting      variable             value  applies     verdict\n"
         "cpu_devices  JAX_NUM_CPU_DEVICES  8      import jax  declared\n"
         "enable_x64   JAX_ENABLE_X64       true   import jax  ok\n"
-        "             JAX_LOG_COMPILES     1                  not ours\n"
+        "             JAX_LOG_COMPILES     1                  read by jax\n"
         "\n"
         "All is well.\n",
         "",
@@ -29,15 +31,41 @@ def test_what_is_set_and_declared_is_a_table():
 
 def test_what_is_wrong_is_said_with_its_remedy_within_100_columns():
     exit_code, output, errors = run_python(
-        *CHECK, JAX_DEFAULT_MATMUL_PRECISION="tf32", XLA_FLAGS=f"--xla_dump_to=/{'x' * 200} junk", JAX_PLATFORM="a\nb"
+        *CHECK,
+        JAX_DEFAULT_MATMUL_PRECISION="tf32",
+        XLA_FLAGS=f"--xla_dump_to=/{'x' * 200} junk",
+        JAX_PLATFORM="a\nb",
+        **{f"JAX_{'LONG_' * 30}": "1"},
     )
     lines = output.splitlines()
 
     assert (exit_code, errors, lines[-1]) == (1, "", "3 findings.")
-    assert [line for line in lines if len(line) > 100 and "x" * 150 not in line] == []
-    assert [line.split()[-1] for line in lines[:4]] == ["verdict", "wrong", "wrong", "wrong"]
-    assert "(did you mean 'tensorfloat32'?)" in output
+    assert [line for line in lines if len(line) > 100] == []
+    assert [line.split()[-1] for line in lines[:5]] == ["verdict", "wrong", "wrong", "read", "wrong"]
+    assert "(did you mean 'tensorfloat32'?)" in " ".join(output.split())
     assert "JAX_PLATFORM is 'a\\nb': no jax reads that name; did you mean JAX_PLATFORMS?" in lines
+
+
+def test_what_the_terminal_cannot_show_is_said_all_the_same():
+    exit_code, output, errors = run_python(*CHECK, XLA_FLAGS="\u2013xla_a=1", PYTHONIOENCODING="ascii")
+
+    assert (exit_code, errors) == (1, "")
+    assert "XLA_FLAGS is '\\u2013xla_a=1'" in output
+
+
+@pytest.mark.parametrize(
+    ("redirection", "expected"),
+    [
+        (">&-", (1, "")),
+        (">/dev/full", (2, "python -m substrax.runtime: error: standard output: No space left on device\n")),
+    ],
+)
+def test_a_standard_output_that_takes_nothing_is_no_traceback(redirection, expected):
+    command = f"exec '{sys.executable}' -m substrax.runtime check {redirection}"
+    env = {"JAX_PLATFORMS": "CPU"}
+    done = subprocess.run(["sh", "-c", command], env=env, capture_output=True, text=True, timeout=60, check=False)
+
+    assert (done.returncode, done.stderr) == expected
 
 
 def test_a_conflict_between_the_environment_and_what_is_declared_is_a_finding():

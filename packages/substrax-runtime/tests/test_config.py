@@ -197,8 +197,15 @@ NAME = "is no name of a platform, white space included; give one name each, and 
         pytest.param(
             "xla_flags",
             ("--xla_tpu_a=1",),
-            "is ('--xla_tpu_a=1',), where --xla_tpu_a ends the process; it belongs in LIBTPU_INIT_ARGS",
+            "is ('--xla_tpu_a=1',): XLA ends the process over --xla_tpu_a; put it into LIBTPU_INIT_ARGS",
             id="a TPU flag",
+        ),
+        pytest.param(
+            "xla_flags",
+            ("--xla_force_host_platform_device_count=0",),
+            "is ('--xla_force_host_platform_device_count=0',): jax cannot start with '0' for "
+            "--xla_force_host_platform_device_count; write an integer of at least 1",
+            id="a flag for no devices",
         ),
         pytest.param("memory_fraction", 0, f"is 0, {FRACTION}", id="no memory"),
         pytest.param("memory_fraction", 100, f"is 100, {FRACTION}", id="a percentage"),
@@ -242,7 +249,7 @@ def test_a_flag_given_twice_with_one_value_counts_once():
         pytest.param(
             "xla_flags",
             ("--a=\ud800",),
-            "is ('--a=\\ud800',), expected flags that an environment variable can hold",
+            "is '--a=\\ud800': no environment variable can hold it; leave out what is no text",
             id="a flag",
         ),
     ],

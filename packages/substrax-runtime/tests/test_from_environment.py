@@ -115,6 +115,17 @@ DIRECTORY = (
         ),
         ("JAX_COMPILATION_CACHE_DIR", "c", DIRECTORY),
         ("JAX_COMPILATION_CACHE_DIR", "file:///c", DIRECTORY),
+        (
+            "JAX_COMPILATION_CACHE_DIR",
+            "gs://",
+            "it is no URL that jax could use; write an absolute path, or a URL such as gs://bucket/dir",
+        ),
+        ("JAX_NUM_CPU_DEVICES", "3000000000", f"jax fails at its first operation, since XLA cannot hold it; {COUNT}"),
+        (
+            "XLA_FLAGS",
+            "--xla_force_host_platform_device_count=0",
+            "jax cannot start with '0' for --xla_force_host_platform_device_count; write an integer of at least 1",
+        ),
         ("XLA_FLAGS", " ", "XLA takes it for the name of a file, and ends the process; unset it"),
         (
             "XLA_FLAGS",
@@ -173,6 +184,21 @@ def test_all_faults_are_named_together():
     assert str(caught.value) == (
         f"JAX_NUM_CPU_DEVICES is 'x': import jax fails, since it is no integer; {COUNT}; JAX_ENABLE_X64 is '': {TRUTH}"
     )
+
+
+@pytest.mark.parametrize(
+    ("environ", "words"),
+    [
+        (
+            {"JAX_PLATFORMS": "cuda,cpu", "JAX_PLATFORM_NAME": "cpu"},
+            "which makes another platform than 'cuda' the default",
+        ),
+        ({"JAX_COMPILATION_CACHE_DIR": "/x", "JAX_ENABLE_COMPILATION_CACHE": "0"}, "jax leaves the directory unused"),
+    ],
+)
+def test_what_another_variable_would_have_jax_ignore_is_refused(environ, words):
+    with pytest.raises(RuntimeConfigurationError, match=words):
+        runtime_from_environment(environ)
 
 
 def test_two_counts_are_refused():

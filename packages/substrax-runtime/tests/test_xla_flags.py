@@ -115,7 +115,7 @@ LOST = "stops reading there and drops every flag after it; write it as --name or
             "'--.a=1' is no flag, since a name has only letters, digits, '-' and '_'; end it with a blank or '='",
             id="another character in front",
         ),
-        pytest.param("--a=\0", "no environment variable can hold a NUL character; leave it out", id="NUL"),
+        pytest.param("--a=\0", "no environment variable can hold it; leave out what is no text", id="NUL"),
     ],
 )
 def test_what_is_no_flag_is_refused_with_its_usual_cause(text, reason):

@@ -9,13 +9,23 @@ from ._config import JaxRuntime, declared
 from ._environment import runtime_environment, runtime_from_environment
 from ._errors import MisreadError, RuntimeConfigurationError
 from ._lint import Finding, lint_environment
-from ._settings import SETTINGS, release
+from ._settings import (
+    ALLOCATOR,
+    ALLOCATORS,
+    CACHE_SWITCH,
+    DEPRECATED_MEMORY_FRACTION,
+    PLATFORM_NAME,
+    SETTINGS,
+    release,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
     from typing import Any, NoReturn
+
+    from ._report import RuntimeReport
 
 _PROGRAM = "python -m substrax.runtime"
 _WIDTH = 100
@@ -24,6 +34,10 @@ _BEGINNINGS = ("JAX_", "XLA_", "jax_", "xla_")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; 0 when all is well, 1 on findings, 2 on bad usage, said in one line on standard error."""
+    for stream in (sys.stdout, sys.stderr):
+        # A value may hold what this terminal cannot show; what is wrong has to be said all the same.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
     try:
         arguments = _parser().parse_args(argv)
         runtime = _declared(arguments)
@@ -73,10 +87,13 @@ def _parser() -> argparse.ArgumentParser:
 
 def _declared(arguments: argparse.Namespace) -> JaxRuntime:
     """The runtime of the field options, each written as its variable would be."""
-    given = [(row, getattr(arguments, row.field)) for row in SETTINGS]
-    fields: dict[str, Any] = {
-        row.field: row.read(f"--{row.field.replace('_', '-')}", text) for row, text in given if text is not None
-    }
+    fields: dict[str, Any] = {}
+    for row in SETTINGS:
+        option, text = f"--{row.field.replace('_', '-')}", getattr(arguments, row.field)
+        if text == "":
+            raise ValueError(f"{option} is '', expected {row.accepts}; leave it out to declare nothing")
+        if text is not None:
+            fields[row.field] = row.read(option, text)
     return JaxRuntime(**fields)
 
 
@@ -87,27 +104,24 @@ def _check(runtime: JaxRuntime, *, probe: bool, as_json: bool) -> int:
         environ.update(runtime_environment(runtime, environ))
     except (RuntimeConfigurationError, ValueError) as error:
         problems.append(str(error))
-    findings = (*lint_environment(environ), *_not_read_by_this_jax(environ))
+    findings = (*lint_environment(environ), *_unknown_to_this_jax(environ))
     report = None
-    if probe and not problems:
+    # Where a setting is wrong already, a start would only say so again.
+    if probe and not problems and not {finding.variable for finding in findings} & _MATTERS_TO_A_START:
         try:
-            report = _probe(environ)
+            report = _probe(environ, runtime)
         except RuntimeConfigurationError as error:
-            # What cannot be read from the environment is among the findings already.
-            if str(error) not in {"; ".join(map(str, findings)), *map(str, findings)}:
-                problems.append(str(error))
+            problems.append(str(error))
     table = _table(environ, findings, {row.variable for row, _ in declared(runtime)})
     if as_json:
         import json
 
+        found = [{name: getattr(finding, name) for name in Finding.__dataclass_fields__} for finding in findings]
         print(
             json.dumps(
                 {
                     "variables": [dict(zip(_HEADINGS, row, strict=True)) for row in table],
-                    "findings": [
-                        {"variable": f.variable, "value": f.value, "effect": f.effect, "remedy": f.remedy}
-                        for f in findings
-                    ],
+                    "findings": found,
                     "problems": problems,
                     "report": None if report is None else json.loads(report.to_json()),
                 }
@@ -118,9 +132,13 @@ def _check(runtime: JaxRuntime, *, probe: bool, as_json: bool) -> int:
     return 1 if findings or problems else 0
 
 
-def _not_read_by_this_jax(environ: Mapping[str, str]) -> list[Finding]:
+def _unknown_to_this_jax(environ: Mapping[str, str]) -> list[Finding]:
+    """What is in order for some jax, but not for the one that is installed."""
     # Asked only where a version matters: it costs more than everything else here.
-    young = [row for row in SETTINGS if release(row.since) > (0, 4, 30) and environ.get(row.variable)]
+    young = [(row.variable, row.since) for row in SETTINGS if row.since != _OLDEST and environ.get(row.variable)]
+    allocator = environ.get(ALLOCATOR, "").lower()
+    if ALLOCATORS.get(allocator, _OLDEST) != _OLDEST:
+        young.append((ALLOCATOR, ALLOCATORS[allocator]))
     if not young:
         return []
     from importlib.metadata import PackageNotFoundError, version
@@ -131,22 +149,35 @@ def _not_read_by_this_jax(environ: Mapping[str, str]) -> list[Finding]:
         return []
     return [
         Finding(
-            variable=row.variable,
-            value=environ[row.variable],
-            effect=f"the installed jax {installed} does not read it",
-            remedy=f"install jax {row.since} or newer",
+            variable=variable,
+            value=environ[variable],
+            effect=f"the installed jax {installed} does not know it",
+            remedy=f"unset it, or install jax {since} or newer",
         )
-        for row in young
-        if release(installed) < release(row.since)
+        for variable, since in young
+        if release(installed) < release(since)
     ]
 
 
-def _probe(environ: Mapping[str, str]) -> Any:
+_OLDEST = "0.4.30"
+_MATTERS_TO_A_START = {row.variable for row in SETTINGS} | {CACHE_SWITCH, DEPRECATED_MEMORY_FRACTION, PLATFORM_NAME}
+
+
+def _probe(environ: Mapping[str, str], runtime: JaxRuntime) -> RuntimeReport:
+    from dataclasses import replace
+
     from ._observe import probe_runtime
 
-    # All of it declared, and handed to the child as it is: what is not in effect there is what this is about.
+    whole = runtime_from_environment(environ)
+    if whole.platforms is not None and not {"cuda", "rocm", "oneapi"} & set(whole.platforms):
+        # A share of GPU memory that is inherited does no harm to a run on something else; one that is declared is not
+        # in effect.
+        whole = replace(whole, preallocate=runtime.preallocate, memory_fraction=runtime.memory_fraction)
     ours = {name: value for name, value in environ.items() if name.startswith(("JAX_", "XLA_"))}
-    return probe_runtime(runtime_from_environment(environ), ours)
+    if whole.memory_fraction is not None:
+        # Read into the runtime, and rendered by its present name.
+        ours.pop(DEPRECATED_MEMORY_FRACTION, None)
+    return probe_runtime(whole, ours)
 
 
 _HEADINGS = ("setting", "variable", "value", "applies", "verdict")
@@ -158,11 +189,18 @@ def _table(environ: Mapping[str, str], findings: Sequence[Finding], ours: set[st
     order = {variable: position for position, variable in enumerate(by_variable)}
     wrong = {finding.variable for finding in findings}
     present = {name for name in environ if name.startswith(_BEGINNINGS)} | wrong
+    from ._other_variables import OTHER_VARIABLES
+
     rows: list[tuple[str, ...]] = []
     for name in sorted(present, key=lambda name: (order.get(name, len(order)), name)):
         row = by_variable.get(name)
         applies = "" if row is None else "backend start" if row.read_by == "backend start" else "import jax"
-        verdict = "wrong" if name in wrong else "declared" if name in ours else "ok" if row else "not ours"
+        if name in wrong:
+            verdict = "wrong"
+        elif row is None:
+            verdict = "read by jax" if name in OTHER_VARIABLES else "not read"
+        else:
+            verdict = "declared" if name in ours else "ok"
         rows.append((row.field if row else "", name, environ.get(name, ""), applies, verdict))
     return rows
 
@@ -172,20 +210,28 @@ def _print(table: list[tuple[str, ...]], findings: Sequence[Finding], problems: 
         _print_columns(table)
     else:
         print("No variable of jax's is set.")
-    if report is not None:
-        print("\nA child process started jax, and runs with:", *report.splitlines(), sep="\n  ")
+    lines = [] if report is None else report.splitlines()
+    if lines:
+        print("\nA child process started jax, and runs with:")
+    for line in lines:
+        print(_wrapped(f"  {line}", indent=25))
     for line in [*map(str, findings), *problems]:
-        from textwrap import fill
-
         print()
-        print(fill(line, width=_WIDTH, subsequent_indent="  ", break_long_words=False))
+        print(_wrapped(line, indent=2))
     count = len(findings) + len(problems)
     print(f"\n{'All is well.' if count == 0 else '1 finding.' if count == 1 else f'{count} findings.'}")
+
+
+def _wrapped(line: str, indent: int) -> str:
+    from textwrap import fill
+
+    return line if len(line) <= _WIDTH else fill(line, width=_WIDTH, subsequent_indent=" " * indent)
 
 
 def _print_columns(table: list[tuple[str, ...]]) -> None:
     rows = [_HEADINGS, *(tuple(map(_shown, row)) for row in table)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADINGS))]
+    widths[1] = min(widths[1], 42)
     # What does not fit is cut out of the values, which the findings show in full.
     room = _WIDTH - sum(widths) + widths[2] - 2 * (len(widths) - 1)
     widths[2] = min(widths[2], max(room, 8))
@@ -197,13 +243,18 @@ def _print_columns(table: list[tuple[str, ...]]) -> None:
 
 
 def _shown(text: str) -> str:
-    """`text` where it fits on one line of this terminal, else a Python literal of it."""
-    try:
-        text.encode(sys.stdout.encoding or "utf-8")
-    except UnicodeEncodeError:
-        return ascii(text)
+    """`text` where it fits on one line, else a Python literal of it."""
     return text if text.isprintable() else repr(text)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    try:
+        exit_code = main()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        # The reader has gone, or the disk is full; the interpreter must not try once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        print(f"{_PROGRAM}: error: standard output: {error.strerror}", file=sys.stderr)
+        exit_code = 2
+    raise SystemExit(exit_code)

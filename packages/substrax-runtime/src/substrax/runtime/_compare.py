@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from ._config import declared
-from ._errors import RuntimeConfigurationError
-from ._settings import DEVICE_COUNT_FLAG, release, setting
+from ._errors import MisreadError, RuntimeConfigurationError
+from ._settings import release, setting
+from ._values import DEVICE_COUNT_FLAG, flag_count
 from ._xla_flags import effective_flags, parse_xla_flags
 
 TYPE_CHECKING = False
@@ -31,6 +33,8 @@ class Observation:
     """What XLA has parsed, of the flags that jaxlib shows."""
     failures: dict[str, str]
     """Why platforms did not start, in jax's words."""
+    reads_urls: bool
+    """Whether jax can use a URL for its cache."""
     plugin_words: str = ""
     """What the log of a child says of a plugin that failed."""
 
@@ -62,7 +66,7 @@ def _faults(row: Setting, value: Any, seen: Observation, environ: Mapping[str, s
         elif getattr(report, row.field) != value:
             yield repr(getattr(report, row.field)), why
     elif row.field == "compilation_cache_dir":
-        yield from _cache_faults(os.fspath(value), report, why)
+        yield from _cache_faults(os.fspath(value), seen, why)
     elif getattr(report, row.field) != value:
         yield repr(getattr(report, row.field)), why
 
@@ -71,15 +75,23 @@ def _why_not_applied(row: Setting, value: object, report: RuntimeReport, environ
     if release(report.jax_version) < release(row.since):
         return f"jax {report.jax_version} does not read {row.variable}; jax {row.since} is the first that does"
     text = environ.get(row.variable)
-    if text == row.write(value):
+    if text is not None and _reads(row, text) == value:
         return f"{row.variable} says so, but was set after jax had read it, or something has changed it since"
     return f"{row.variable} is {'not set' if text is None else repr(text)}, and nothing else has applied it"
+
+
+def _reads(row: Setting, text: str) -> object:
+    try:
+        return row.read(row.variable, text)
+    except MisreadError:
+        return None
 
 
 def _platform_faults(value: tuple[str, ...], seen: Observation, why: str) -> Iterator[tuple[str, str]]:
     report = seen.report
     missing = [name for name in value if name not in report.platforms]
-    if not missing and report.default_backend == value[0]:
+    others = [name for name in report.platforms if name not in value]
+    if not missing and not others and report.default_backend == value[0]:
         return
     effective = f"{report.default_backend!r}, of {report.platforms!r}"
     if missing:
@@ -100,10 +112,14 @@ def _count_faults(value: int, report: RuntimeReport, why: str) -> Iterator[tuple
         yield repr(count), why
 
 
-def _cache_faults(value: str, report: RuntimeReport, why: str) -> Iterator[tuple[str, str]]:
-    if report.compilation_cache_dir != value:
-        yield repr(report.compilation_cache_dir), why
-    elif "://" not in value and not _can_be_made(value):
+def _cache_faults(value: str, seen: Observation, why: str) -> Iterator[tuple[str, str]]:
+    directory = seen.report.compilation_cache_dir
+    is_url = "://" in value
+    if directory is None or (directory != value if is_url else PurePath(directory) != PurePath(value)):
+        yield repr(directory), why
+    elif is_url and not seen.reads_urls:
+        yield "nothing", "for a URL jax needs etils[epath], which is not installed, and only warns"
+    elif not is_url and not _can_be_made(value):
         yield "nothing", "jax cannot write there, and only warns"
 
 
@@ -115,22 +131,28 @@ def _can_be_made(directory: str) -> bool:
 
 def _flag_faults(value: tuple[str, ...], seen: Observation, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     variable = setting("xla_flags").variable
-    inherited = effective_flags(environ.get(variable, ""))
+    text = environ.get(variable, "")
     for name, wanted in parse_xla_flags(" ".join(value)).items():
         shown = name if wanted is None else f"{name}={wanted}"
         if name == DEVICE_COUNT_FLAG:
             count = seen.report.device_counts.get("cpu")
-            if str(count) != wanted:
+            if count != flag_count(wanted):
                 yield f"{count} CPU devices", f"{shown} came too late, or {setting('cpu_devices').variable} beats it"
         elif name in seen.options:
             if not _means(wanted, seen.options[name]):
                 yield (
                     f"{name}={seen.options[name]}",
-                    f"{variable} was set after the backends had started, or not at all",
+                    f"{variable} was set too late or not at all, or this XLA heeds {name} no more",
                 )
-        elif name not in inherited or inherited[name] != wanted:
+        else:
             # XLA parses it, but jaxlib does not show it: the variable is all there is to look at.
-            yield f"{variable}={environ.get(variable, '')!r}", f"{shown} is not in it"
+            try:
+                inherited = effective_flags(text)
+            except MisreadError as fault:
+                yield f"{variable}={text!r}", f"{fault.effect}; {fault.remedy}"
+                return
+            if name not in inherited or not _alike(inherited[name], wanted):
+                yield f"{variable}={text!r}", f"{shown} is not in it"
 
 
 def _means(text: str | None, parsed: object) -> bool:
@@ -140,3 +162,11 @@ def _means(text: str | None, parsed: object) -> bool:
     if isinstance(parsed, int):
         return text is not None and text.lstrip("+-").isdecimal() and int(text) == parsed
     return (text or "") == parsed
+
+
+def _alike(one: str | None, other: str | None) -> bool:
+    """Whether XLA reads two values of a flag alike, as it does the spellings of a truth value."""
+    return one == other or any(
+        {"true" if text is None else text.lower() for text in (one, other)} <= spellings
+        for spellings in ({"true", "1"}, {"false", "0"})
+    )

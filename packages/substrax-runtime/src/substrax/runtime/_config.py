@@ -44,7 +44,7 @@ class JaxRuntime:
     enable_x64: bool | None = None
     """Whether new arrays may be 64 bits wide; jax's own default is `False`."""
     matmul_precision: MatmulPrecision | None = None
-    """Precision of matrix products and convolutions where the call names none."""
+    """Precision of matrix products where the call names none; of convolutions too, but for the names in capitals."""
     compilation_cache_dir: Path | str | None = None
     """Where compiled programs persist, an absolute `Path` or a `str` with a URL; jax's own default is nowhere."""
     xla_flags: tuple[str, ...] = ()

@@ -9,12 +9,11 @@ from ._errors import MisreadError, RuntimeConfigurationError
 from ._settings import (
     CACHE_SWITCH,
     DEPRECATED_MEMORY_FRACTION,
-    DEVICE_COUNT_FLAG,
     PLATFORM_NAME,
     SETTINGS,
     setting,
 )
-from ._values import FALSE
+from ._values import DEVICE_COUNT_FLAG, FALSE, flag_count
 from ._xla_flags import effective_flags, merge_xla_flags
 
 TYPE_CHECKING = False
@@ -108,8 +107,8 @@ def runtime_from_environment(environ: Mapping[str, str]) -> JaxRuntime:
         value to jax, is not set.
 
     Raises:
-        RuntimeConfigurationError: If jax would refuse a value, or read it in another way than it looks; every such
-            variable is named.
+        RuntimeConfigurationError: If jax would refuse a value, or read it in another way than it looks, every such
+            variable being named; or if another variable would have jax ignore one, as for `runtime_environment`.
 
     Source:
         https://docs.jax.dev/en/latest/config_options.html, and runs of jax 0.5.3 to 0.12.0.1.
@@ -136,6 +135,8 @@ def runtime_from_environment(environ: Mapping[str, str]) -> JaxRuntime:
     if faults:
         raise RuntimeConfigurationError("; ".join(faults))
     runtime = JaxRuntime(**fields)
+    _refuse_another_default(runtime, environ)
+    _refuse_a_cache_that_is_off(runtime, environ)
     _refuse_two_counts(runtime, environ)
     return runtime
 
@@ -181,7 +182,7 @@ def _refuse_two_counts(runtime: JaxRuntime, environment: Mapping[str, str]) -> N
     except MisreadError:
         # jax fails over it, or takes it for not set: it wins over no flag.
         return
-    if flag != str(count):
+    if flag_count(flag) != count:
         raise RuntimeConfigurationError(
             f"xla_flags has {DEVICE_COUNT_FLAG}={flag}, but {row.variable} is {environment[row.variable]!r}, and jax lets that "
             f"win; use cpu_devices={flag} instead of the flag"

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from ._errors import MisreadError
 from ._settings import (
+    ABORT_SWITCH,
     ALLOCATOR,
     ALLOCATORS,
     CACHE_SWITCH,
     DEPRECATED_MEMORY_FRACTION,
-    DEVICE_COUNT_FLAG,
     PLATFORM_NAME,
     SETTINGS,
     setting,
 )
-from ._values import FALSE
+from ._values import DEVICE_COUNT_FLAG, FALSE, TRUE, flag_count
 from ._xla_flags import flag_history
 
 TYPE_CHECKING = False
@@ -66,7 +67,13 @@ def lint_environment(environ: Mapping[str, str]) -> tuple[Finding, ...]:
     ours = [name for name in environ if name.startswith(_BEGINNINGS)]
     if not ours:
         return ()
-    return (*_misread(environ), *_at_odds(environ), *_legacy(environ), *_slips(ours, environ))
+    return (
+        *_misread(environ),
+        *_misread_others(ours, environ),
+        *_at_odds(environ),
+        *_legacy(environ),
+        *_slips(ours, environ),
+    )
 
 
 _BEGINNINGS = ("JAX_", "XLA_", "jax_", "xla_")
@@ -89,6 +96,23 @@ def _misread(environ: Mapping[str, str]) -> Iterator[Finding]:
             effect="the GPU plugin fails, and jax goes on without the GPU",
             remedy=f"write one of {', '.join(ALLOCATORS)}, or unset it",
         )
+
+
+def _misread_others(names: list[str], environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Variables that are no settings of ours, but with which the import or a GPU's plugin fails."""
+    from ._other_variables import SWITCHES, VALUES
+
+    for name in sorted(names):
+        value = environ[name]
+        if name in SWITCHES and value.lower() not in (*TRUE, *FALSE):
+            effect, remedy = "import jax fails, since it is no truth value", "write true or false, or unset it"
+        elif name in VALUES and not value:
+            effect, remedy = "import jax fails over an empty value", "give it one, or unset it"
+        elif name == ABORT_SWITCH and value and not value.strip().lstrip("+-").isdecimal():
+            effect, remedy = "the GPU plugin fails, and jax goes on without the GPU", "write 0 or 1, or unset it"
+        else:
+            continue
+        yield Finding(variable=name, value=value, effect=effect, remedy=remedy)
 
 
 def _at_odds(environ: Mapping[str, str]) -> Iterator[Finding]:
@@ -136,14 +160,31 @@ def _flags_at_odds(environ: Mapping[str, str]) -> Iterator[Finding]:
                 effect=f"XLA takes the last of {len(values)} values for {name}, {values[-1]!r}",
                 remedy="give it once",
             )
-    emulated = history.get(DEVICE_COUNT_FLAG, [(None, "")])[-1][0]
-    if emulated is not None and environ.get(count) and environ[count] != emulated:
+    for name, given in history.items():
+        if "$" in (given[-1][0] or "") and re.search(r"\$(\{|[A-Za-z_])", given[-1][0] or ""):
+            yield Finding(
+                variable=variable,
+                value=text,
+                effect=f"XLA takes {given[-1][0]!r} for {name} as it stands, since no shell has expanded it",
+                remedy="write the value itself",
+            )
+    emulated = flag_count(history.get(DEVICE_COUNT_FLAG, [(None, "")])[-1][0])
+    if emulated is not None and (wins := _counted(environ)) and wins != emulated:
         yield Finding(
             variable=variable,
             value=text,
             effect=f"{count} is {environ[count]!r} and wins over {DEVICE_COUNT_FLAG}={emulated}",
             remedy="take the flag out",
         )
+
+
+def _counted(environ: Mapping[str, str]) -> object:
+    """The count of the variable, where jax takes one from it."""
+    row = setting("cpu_devices")
+    try:
+        return row.read(row.variable, environ[row.variable]) if row.variable in environ else None
+    except MisreadError:
+        return None
 
 
 def _legacy(environ: Mapping[str, str]) -> Iterator[Finding]:
@@ -153,8 +194,13 @@ def _legacy(environ: Mapping[str, str]) -> Iterator[Finding]:
             variable=PLATFORM_NAME,
             value=name,
             effect=f"a legacy name: it only picks the default among the platforms that {platforms} starts, or all there are",
-            remedy=f"unset it, and write {platforms}={name.lower() if name.lower() != 'gpu' else 'cuda'}",
+            remedy="unset it" if environ.get(platforms) else f"unset it, and write {platforms}={_platform_of(name)}",
         )
+
+
+def _platform_of(name: str) -> str:
+    # jax lower-cases the legacy name, and no other; gpu is no platform there.
+    return "cuda" if name.lower() == "gpu" else name if name == "METAL" else name.lower()
 
 
 # Names that people write and that look like no other, for what they mean.

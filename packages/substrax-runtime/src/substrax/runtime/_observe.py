@@ -106,8 +106,8 @@ def probe_runtime(
         raise RuntimeConfigurationError(
             f"a child process with {_rendered(runtime)} ended with status {exit_code}: {words}"
         )
-    report, options, failures = json.loads(lines[-1].removeprefix(_observe_jax.MARK))
-    observation = Observation(_report(report), options, failures, _plugin_words(errors))
+    report, options, failures, reads_urls = json.loads(lines[-1].removeprefix(_observe_jax.MARK))
+    observation = Observation(_report(report), options, failures, reads_urls, _plugin_words(errors))
     refuse_what_is_not_in_effect(runtime, observation, child)
     return observation.report
 
@@ -150,7 +150,9 @@ def _observed_here(runtime: JaxRuntime | None = None) -> Observation:
         of_what = "" if runtime is None or runtime.platforms is None else f"platforms is {runtime.platforms!r}, but "
         words = f"{type(error).__name__}: {error}" if str(error) else f"{type(error).__name__}, {_NO_GPU}"
         raise RuntimeConfigurationError(f"{of_what}jax cannot start its backends: {words}") from error
-    return Observation(report, _observe_jax.xla_debug_options(), _observe_jax.backend_errors())
+    return Observation(
+        report, _observe_jax.xla_debug_options(), _observe_jax.backend_errors(), _observe_jax.reads_urls()
+    )
 
 
 # What jax does where a platform needs an NVIDIA GPU and none is visible: it says nothing at all.

@@ -50,13 +50,31 @@ def gpu_options() -> dict[str, object]:
 def cache_directory() -> str | None:
     """The directory that compiled programs go to: the one in use, which later settings do not change."""
     import jax
+    from jax.extend import backend
 
-    if not jax.config.jax_enable_compilation_cache:
-        return None
     # jax has no public name for the cache that is in use.
-    cache = getattr(sys.modules.get("jax._src.compilation_cache"), "_cache", None)
-    in_use = getattr(cache, "_path", None)
-    return jax.config.jax_compilation_cache_dir if in_use is None else str(in_use)
+    module = sys.modules.get("jax._src.compilation_cache")
+    in_use = getattr(getattr(module, "_cache", None), "_path", None)
+    if in_use is not None:
+        return str(in_use)
+    if not jax.config.jax_enable_compilation_cache or backend.get_backend().platform not in _WITH_A_CACHE:
+        return None
+    directory = jax.config.jax_compilation_cache_dir
+    # Asked for, and not made when it was first needed.
+    return None if getattr(module, "_cache_initialized", False) else directory
+
+
+# For other platforms, METAL and mps among them, jax leaves the directory unused.
+_WITH_A_CACHE = ("cpu", "gpu", "cuda", "rocm", "tpu", "neuron")
+
+
+def reads_urls() -> bool:
+    """Whether jax can use a cache directory that is a URL, for which it needs etils; without it jax only warns."""
+    try:
+        import etils.epath  # noqa: F401 - what jax itself imports
+    except ImportError:
+        return False
+    return True
 
 
 def xla_debug_options() -> dict[str, object]:
@@ -75,7 +93,7 @@ def main() -> None:
     """Print one line of JSON, behind a mark that no other output has."""
     import json
 
-    print(f"\n{MARK}{json.dumps([observe(), xla_debug_options(), backend_errors()])}", flush=True)
+    print(f"\n{MARK}{json.dumps([observe(), xla_debug_options(), backend_errors(), reads_urls()])}", flush=True)
 
 
 def backend_errors() -> dict[str, str]:

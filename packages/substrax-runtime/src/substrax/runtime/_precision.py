@@ -30,7 +30,8 @@ MatmulPrecision = Literal[
 """A precision that jax 0.5.3 to 0.12.0.1 takes, exactly so spelled.
 
 `bfloat16` is `default`, `tensorfloat32` is `high` and `float32` is `highest`; a name in capitals is an algorithm of
-`jax.lax.DotAlgorithmPreset`, most of which the CPU refuses at the first matrix product.
+`jax.lax.DotAlgorithmPreset`, which says nothing of convolutions, and most of which the CPU refuses at the first matrix
+product.
 
 Source:
     jax `jax/_src/config.py`, option `jax_default_matmul_precision`, read in 0.5.3 and 0.12.0.1.

@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
 __all__ = [
+    "ABORT_SWITCH",
     "ALLOCATOR",
     "ALLOCATORS",
     "CACHE_SWITCH",
     "DEPRECATED_MEMORY_FRACTION",
-    "DEVICE_COUNT_FLAG",
     "PLATFORM_NAME",
     "SETTINGS",
     "Setting",
@@ -55,12 +55,19 @@ PLATFORM_NAME = "JAX_PLATFORM_NAME"
 """Which started platform is the default; read after `JAX_PLATFORMS`, and lower-cased."""
 ALLOCATOR = "XLA_PYTHON_CLIENT_ALLOCATOR"
 """Read by GPU plugins, lower-cased; any other value than `ALLOCATORS` costs jax the GPU, the empty one too."""
-ALLOCATORS = ("default", "platform", "bfc", "cuda_async", "vmm", "address")
-"""`vmm` since jaxlib 0.10.0, `address` since 0.11.0."""
+ALLOCATORS = {
+    "default": "0.4.30",
+    "platform": "0.4.30",
+    "bfc": "0.4.30",
+    "cuda_async": "0.4.30",
+    "vmm": "0.10.0",
+    "address": "0.11.0",
+}
+"""Names to the first jax that knows each."""
+ABORT_SWITCH = "XLA_PYTHON_CLIENT_ABORT_COLLECTIVES_ON_FAILURE"
+"""A number to GPU plugins; with a word they fail."""
 CACHE_SWITCH = "JAX_ENABLE_COMPILATION_CACHE"
 """Off, it makes jax leave a cache directory unused, without a word."""
-DEVICE_COUNT_FLAG = "--xla_force_host_platform_device_count"
-"""The XLA flag that emulates CPU devices; `JAX_NUM_CPU_DEVICES` beats it without a word."""
 
 
 # Not a dataclass: making a second one would cost as much as all the other work of importing JaxRuntime.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ._config import JaxRuntime
 from ._errors import RuntimeConfigurationError, expected
-from ._settings import DEVICE_COUNT_FLAG, setting
+from ._settings import setting
+from ._values import DEVICE_COUNT_FLAG
 from ._xla_flags import effective_flags
 
 TYPE_CHECKING = False

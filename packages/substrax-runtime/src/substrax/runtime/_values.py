@@ -8,13 +8,13 @@ another way than it looks. Measured with jax 0.4.30 to 0.12.0.1.
 
 from __future__ import annotations
 
-import os
-
 from ._errors import MisreadError, expected
-from ._xla_flags import check_flags, flag_history, merge_xla_flags
+from ._xla_flags import check_flags, fits_environment, flag_history, merge_xla_flags
 
 __all__ = [
+    "DEVICE_COUNT_FLAG",
     "FALSE",
+    "TRUE",
     "check_bool",
     "check_count",
     "check_directory",
@@ -22,6 +22,7 @@ __all__ = [
     "check_platforms",
     "check_precision",
     "check_xla_flags",
+    "flag_count",
     "read_count",
     "read_directory",
     "read_fraction",
@@ -46,22 +47,13 @@ def _strings(field: str, value: object, example: str) -> tuple[str, ...]:
     return value
 
 
-def _fits_environment(text: str) -> bool:
-    """Whether an environment variable can hold `text`."""
-    try:
-        os.fsencode(text)
-    except UnicodeEncodeError:
-        return False
-    return "\0" not in text
-
-
 # jax compares names by case, and plugins choose theirs (METAL is one); of these no other spelling exists.
 _LOWER_CASE_PLATFORMS = ("cpu", "cuda", "rocm", "tpu", "oneapi", "mps")
 
 
 def _why_no_platform(name: str) -> tuple[str, str] | None:
     """What jax makes of a name that no platform has, and what would do."""
-    if not name or "," in name or not _fits_environment(name) or any(character.isspace() for character in name):
+    if not name or "," in name or not fits_environment(name) or any(character.isspace() for character in name):
         return f"{name!r} is no name of a platform, white space included", "give one name each, and commas between"
     if name.lower() == "gpu":
         return f"for {name!r} jax starts cuda and rocm, and fails over the missing one", "write 'cuda' or 'rocm'"
@@ -107,13 +99,14 @@ def read_count(variable: str, text: str) -> int:
     try:
         # As jax does: it takes ' 4', '+4' and '1_0' too.
         count = int(text)
-        check_count(variable, max(count, 1))
     except ValueError:
         raise MisreadError(variable, text, "import jax fails, since it is no integer", remedy) from None
     if count == 0:
         raise MisreadError(variable, text, "jax fails at its first operation, with words about a process_index", remedy)
     if count < 0:
         raise MisreadError(variable, text, "jax takes it for not set", remedy)
+    if count > _MOST_DEVICES:
+        raise MisreadError(variable, text, "jax fails at its first operation, since XLA cannot hold it", remedy)
     return count
 
 
@@ -123,13 +116,13 @@ def check_bool(field: str, value: object) -> None:
         raise TypeError(expected(field, value, "True or False"))
 
 
-_TRUE = ("y", "yes", "t", "true", "on", "1")
+TRUE = ("y", "yes", "t", "true", "on", "1")
 FALSE = ("n", "no", "f", "false", "off", "0")
 
 
 def read_x64(variable: str, text: str) -> bool:
-    if text.lower() in _TRUE or text.lower() in FALSE:
-        return text.lower() in _TRUE
+    if text.lower() in TRUE or text.lower() in FALSE:
+        return text.lower() in TRUE
     raise MisreadError(
         variable, text, "import jax fails, since it is no truth value", "write true or false, or unset it"
     )
@@ -139,7 +132,7 @@ def read_preallocate(variable: str, text: str) -> bool | None:
     # Another reader than jax's own: a GPU plugin, to which only these three mean off.
     if text in ("", "false", "False", "0"):
         return False if text else None
-    if text.lower() in _TRUE:
+    if text.lower() in TRUE:
         return True
     raise MisreadError(
         variable, text, "a GPU plugin reads it as true: only false, False and 0 mean off", "write false or true"
@@ -181,7 +174,7 @@ def check_directory(field: str, value: object) -> None:
     # The pure class of this system: a Windows path is no absolute path elsewhere.
     if not (is_url or isinstance(value, type(pathlib.PurePath()))):
         raise TypeError(expected(field, value, "an absolute pathlib.Path, or a URL string such as 'gs://bucket/dir'"))
-    if not _fits_environment(str(value)):
+    if not fits_environment(str(value)):
         raise ValueError(expected(field, value, "a path that an environment variable can hold"))
     if isinstance(value, str):
         scheme, _, rest = value.partition("://")
@@ -214,30 +207,44 @@ def read_directory(variable: str, text: str) -> object:
     try:
         check_directory(variable, value)
     except ValueError:
-        effect = "jax makes a directory of that name in the current directory of each process"
+        relative = "jax makes a directory of that name in the current directory of each process"
+        effect = "it is no URL that jax could use" if "://" in text and not text.startswith("file:") else relative
         raise MisreadError(variable, text, effect, "write an absolute path, or a URL such as gs://bucket/dir") from None
     return value
 
 
-_TPU_FLAGS = "--xla_tpu_"
+DEVICE_COUNT_FLAG = "--xla_force_host_platform_device_count"
+"""The XLA flag that emulates CPU devices; `JAX_NUM_CPU_DEVICES` beats it without a word."""
+
+
+def _why_no_use(name: str, value: str | None) -> tuple[str, str] | None:
+    """What becomes of a flag that is well written, but of no use in `XLA_FLAGS`, and what would do."""
+    if name.startswith("--xla_tpu_"):
+        return f"XLA ends the process over {name}", "put it into LIBTPU_INIT_ARGS"
+    if name == DEVICE_COUNT_FLAG and flag_count(value) is None:
+        return f"jax cannot start with {value!r} for {name}", "write an integer of at least 1"
+    return None
+
+
+def flag_count(value: str | None) -> int | None:
+    """The number of devices that XLA makes of the value of `DEVICE_COUNT_FLAG`, if it makes any."""
+    digits = (value or "").removeprefix("+")
+    return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) <= 10 and int(digits) > 0 else None
 
 
 def check_xla_flags(field: str, value: object) -> None:
-    flags = _strings(field, value, '("--xla_dump_to=/tmp/xla",)')
-    if not all(map(_fits_environment, flags)):
-        raise ValueError(expected(field, value, "flags that an environment variable can hold"))
-    for name in check_flags(flags, field):
-        if name.startswith(_TPU_FLAGS):
-            raise ValueError(f"{field} is {value!r}, where {name} ends the process; it belongs in LIBTPU_INIT_ARGS")
+    for name, flag_value in check_flags(_strings(field, value, '("--xla_dump_to=/tmp/xla",)'), field).items():
+        if fault := _why_no_use(name, flag_value):
+            raise ValueError(f"{field} is {value!r}: {fault[0]}; {fault[1]}")
 
 
 def read_xla_flags(variable: str, text: str) -> tuple[str, ...]:
     if text and not text.strip(" \t\r\n"):
         raise MisreadError(variable, text, "XLA takes it for the name of a file, and ends the process", "unset it")
     history = flag_history(text)
-    for name in history:
-        if name.startswith(_TPU_FLAGS):
-            raise MisreadError(variable, text, f"XLA ends the process over {name}", "put it into LIBTPU_INIT_ARGS")
+    for name, given in history.items():
+        if fault := _why_no_use(name, given[-1][0]):
+            raise MisreadError(variable, text, *fault)
     return tuple(given[-1][1] for given in history.values())
 
 

@@ -7,6 +7,7 @@ process, without a Python exception, over a flag that it does not know.
 
 from __future__ import annotations
 
+import os
 import re
 
 from ._errors import MisreadError, XlaFlagConflictError
@@ -16,7 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Literal
 
-__all__ = ["check_flags", "effective_flags", "flag_history", "flags_once", "merge_xla_flags", "parse_xla_flags"]
+__all__ = [
+    "check_flags",
+    "effective_flags",
+    "fits_environment",
+    "flag_history",
+    "flags_once",
+    "merge_xla_flags",
+    "parse_xla_flags",
+]
 
 _FLAGS_VARIABLE = "XLA_FLAGS"
 # Exactly these four: to XLA a vertical tab, a form feed or a comma is part of the word.
@@ -133,6 +142,15 @@ def effective_flags(value: str) -> dict[str, str | None]:
     return {name: given[-1][0] for name, given in flag_history(value).items()}
 
 
+def fits_environment(text: str) -> bool:
+    """Whether an environment variable can hold `text`: neither NUL nor half a character."""
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
+
+
 def _values(tokens: Iterable[tuple[str, str | None, str]], subject: str) -> dict[str, str | None]:
     values: dict[str, str | None] = {}
     for name, value, _ in tokens:
@@ -158,8 +176,8 @@ def _one_flag(flag: str, subject: str) -> tuple[str, str | None, str]:
 
 def _tokens(text: str, subject: str, *, alone: bool = False) -> Iterator[tuple[str, str | None, str]]:
     """Name, value and spelling of each flag; `alone` refuses a text that is not exactly one flag."""
-    if "\0" in text:
-        raise MisreadError(subject, text, "no environment variable can hold a NUL character", "leave it out")
+    if not fits_environment(text):
+        raise MisreadError(subject, text, "no environment variable can hold it", "leave out what is no text")
     flag = re.compile(_FLAG)
     start = position = _end(_SPACES, text, 0)
     while position < len(text):
