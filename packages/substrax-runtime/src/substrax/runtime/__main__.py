@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -36,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; 0 when all is well, 1 on findings, 2 on bad usage, said in one line on standard error."""
     for stream in (sys.stdout, sys.stderr):
         # A value may hold what this terminal cannot show; what is wrong has to be said all the same.
-        if hasattr(stream, "reconfigure"):
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
         arguments = _parser().parse_args(argv)

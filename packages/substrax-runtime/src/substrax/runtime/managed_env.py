@@ -3,7 +3,7 @@
 try:
     # Whatever the installed version exports, so that a new name there needs no release here.
     from substrax_managed_env import *  # noqa: F403  # pyright: ignore[reportWildcardImportFromLibrary]
-    from substrax_managed_env import main
+    from substrax_managed_env import main as main
 except ModuleNotFoundError as error:
     # Any other missing module is a fault inside that distribution, and must show itself.
     if error.name != "substrax_managed_env":
