@@ -47,6 +47,9 @@ SHELL_FILES = [
     *map(str, sorted(Path("tests-integration/consumers").glob("*/*.sh"))),
 ]
 
+# For the sessions that spend their time in processes which they have started.
+IN_PARALLEL = ["-n", "2", "--dist", "loadfile"]
+
 
 def _let_pyenv_find_every_python() -> None:
     """Name all Pythons of pyenv that we test: the shims of those that `pyenv global` does not name fail."""
@@ -102,7 +105,7 @@ def tests(session: nox.Session, package: str) -> None:
 def integration(session: nox.Session, jax: str) -> None:
     """Every setting and every refusal, with a real jax on the CPU: the matrix."""
     install_jax(session, jax)
-    session.run("pytest", "tests-integration/jax", *session.posargs)
+    session.run("pytest", *IN_PARALLEL, "tests-integration/jax", *session.posargs)
 
 
 @nox.session(default=False)
@@ -115,7 +118,7 @@ def compatibility(session: nox.Session, jax: str) -> None:
 
 def install_jax(session: nox.Session, jax: str) -> None:
     """One jax with what it was tried with, pytest, and our wheels."""
-    session.install(*group("test"), f"jax=={jax}", "-c", f"tests-integration/constraints/jax-{jax}.txt")
+    session.install(*group("test", "parallel"), f"jax=={jax}", "-c", f"tests-integration/constraints/jax-{jax}.txt")
     install_wheels(session, *ALL_WHEELS)
 
 
@@ -146,9 +149,9 @@ def _lists_a_gpu() -> bool:
 @nox.session(python=NEWEST, tags=["tests"])
 def shells(session: nox.Session) -> None:
     """The environment file and the templates, in every shell; in CI each of them has to be installed."""
-    session.install(*group("test", "shells"))
+    session.install(*group("test", "parallel", "shells"))
     install_wheels(session, *ALL_WHEELS)
-    session.run("pytest", "tests-integration/shells", *session.posargs)
+    session.run("pytest", *IN_PARALLEL, "tests-integration/shells", *session.posargs)
 
 
 @nox.session(python=NEWEST, tags=["tests"])

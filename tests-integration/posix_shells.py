@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -27,9 +28,12 @@ SHELLS = {
 
 def run_in(shell: str, code: str, *, cwd: str | Path, env: Mapping[str, str] | None = None) -> tuple[int, str, str]:
     """Run `code` as a script of `shell` in `cwd`; a script and not `-c`, where some shells behave otherwise."""
-    script = Path(cwd).resolve().parent / f"script-{abs(hash((shell, code)))}.sh"
-    script.write_text(f"{code}\n")
-    return run([*SHELLS[shell], str(script)], cwd=cwd, env=BARE | {"LC_ALL": "C.UTF-8", **(env or {})}, timeout_s=60)
+    with tempfile.NamedTemporaryFile("w", suffix=".sh") as script:
+        script.write(f"{code}\n")
+        script.flush()
+        return run(
+            [*SHELLS[shell], script.name], cwd=cwd, env=BARE | {"LC_ALL": "C.UTF-8", **(env or {})}, timeout_s=60
+        )
 
 
 def template(name: str, **settings: str) -> str:
