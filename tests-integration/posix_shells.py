@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+
+import pytest
 
 from substrax_managed_env import managed_environment, render
 
@@ -24,6 +27,13 @@ SHELLS = {
     "yash": ["yash"],
     "posh": ["posh"],
 }
+
+
+def require(shell: str) -> None:
+    """Skip by name where a shell is not installed; in CI, where all of them have to be, fail instead."""
+    program = SHELLS[shell][0]
+    if shutil.which(program) is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"the shell {program} is not installed")
 
 
 def run_in(shell: str, code: str, *, cwd: str | Path, env: Mapping[str, str] | None = None) -> tuple[int, str, str]:

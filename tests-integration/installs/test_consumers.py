@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from posix_shells import SHELLS, run_in, template
+from posix_shells import require, run_in, template
 from programs import BARE, ROOT, run
 
 CONSUMERS = ROOT / "tests-integration" / "consumers"
@@ -51,8 +51,7 @@ def test_setup_a_second_time_finds_nothing_to_do_and_runs_a_command(vendored):
 @pytest.mark.parametrize("shell", ["bash", "dash", "zsh", "busybox"])
 def test_in_a_shell_jax_runs_with_what_the_file_says(vendored, shell):
     root, _, _ = vendored
-    if shutil.which(SHELLS[shell][0]) is None:
-        pytest.skip(f"the shell {SHELLS[shell][0]} is not installed")
+    require(shell)
     code = """. ./activate.sh
 python -c "import jax; print(jax.devices(), jax.config.jax_platforms, jax.config.jax_enable_x64)"
 deactivate; echo "${JAX_PLATFORMS-unset} ${VIRTUAL_ENV-unset}\""""
