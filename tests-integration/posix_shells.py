@@ -28,12 +28,31 @@ SHELLS = {
     "posh": ["posh"],
 }
 
+# Says, after a status, what an activation changes; and what it says with the activated project A, and without.
+SHOW = """show() {
+    echo "$1 backend=${DEMO_BACKEND-unset} platforms=${JAX_PLATFORMS-unset} tag=${TAG-unset} venv=${VIRTUAL_ENV:+yes}"
+}
+"""
+ACTIVE = "0 backend=cpu platforms=cpu tag=A venv=yes\n"
+AS_BEFORE = "backend=unset platforms=unset tag=unset venv=\n"
+
+
+def quiet(root: Path, prefix: str = "DEMO", backend: str = "cpu") -> str:
+    """What a successful activation prints on standard error."""
+    return f"{prefix} environment active: backend {backend}, root {root}\n"
+
 
 def require(shell: str) -> None:
     """Skip by name where a shell is not installed; in CI, where all of them have to be, fail instead."""
-    program = SHELLS[shell][0]
+    program = SHELLS.get(shell, [shell])[0]
     if shutil.which(program) is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(f"the shell {program} is not installed")
+
+
+def without_set_e(shell: str) -> None:
+    """Skip where the venv's own script ends a shell under `set -e`."""
+    if shell == "posh":
+        pytest.skip("posh has no builtin `hash`, so that the venv's own script ends it under `set -e`")
 
 
 def run_in(shell: str, code: str, *, cwd: str | Path, env: Mapping[str, str] | None = None) -> tuple[int, str, str]:
@@ -61,7 +80,16 @@ def template(name: str, **settings: str) -> str:
     return "\n".join(lines)
 
 
-def make_project(path: Path, shell: str = "dash", *, prefix: str = "DEMO", tag: str = "A", **settings: str) -> Path:
+def make_project(
+    path: Path,
+    shell: str = "dash",
+    *,
+    prefix: str = "DEMO",
+    tag: str = "A",
+    backend: str = "cpu",
+    extra: Mapping[str, str] | None = None,
+    **settings: str,
+) -> Path:
     """A project as a user has it after setup.sh: the templates with other settings, a venv, an environment file.
 
     The venv is made by uv, whose script needs more of a shell than the one of the standard library; for yash, which
@@ -72,7 +100,9 @@ def make_project(path: Path, shell: str = "dash", *, prefix: str = "DEMO", tag: 
     settings = {"prefix": prefix, "env_file": f".{lower}.env", "root_from_here": "."} | settings
     (path / "activate.sh").write_text(template("activate.sh", **settings))
     make_venv(path, by="venv" if shell == "yash" else "uv")
-    managed = managed_environment(prefix=prefix, backend="cpu", project_root=path, extra={"TAG": tag})
+    managed = managed_environment(
+        prefix=prefix, backend=backend, project_root=path, extra={"TAG": tag, **(extra or {})}
+    )
     (path / f".{lower}.env").write_bytes(os.fsencode(render(prefix=prefix, values=managed)))
     return path
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh - create or update this project's .venv and its environment file. Try: ./setup.sh --help
 #
-# substrax shell template 0.1.0, environment file format 1.
+# substrax shell template 0.2.0, environment file format 1.
 # POSIX sh, plain ASCII; for bash 3.2 and newer, dash, zsh, ksh93u+m, mksh and busybox ash, yash and posh.
 # In zsh's own mode a function has another $0, and a trap for EXIT inside one runs when that function ends.
 if [ -n "${ZSH_VERSION-}" ]; then emulate sh; fi

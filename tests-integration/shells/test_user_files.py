@@ -1,0 +1,128 @@
+"""`.env` and `.env.local`: what reaches Python, and what sh would not read as docker, python-dotenv and uv do."""
+
+import pytest
+
+from posix_shells import ACTIVE, AS_BEFORE, SHOW, make_project, quiet, run_in, without_set_e
+
+
+def test_the_users_files_come_last_and_reach_python(shell, tmp_path):
+    root = make_project(tmp_path / "p", shell)
+    (root / ".env").write_text(
+        'PLAIN=p\nQUOTED="a b"\nexport EXPORTED=e\nJAX_PLATFORMS=tpu\nREF=${PLAIN}x\nNOT=$MISSING.\n'
+    )
+    (root / ".env.local").write_text("PLAIN=local\n[ -n '' ]\n")
+    code = """set -u; . ./activate.sh
+python -c "import os; print(*(os.environ[n] for n in 'PLAIN QUOTED EXPORTED JAX_PLATFORMS REF NOT'.split()), sep='|')"
+case $- in *a*) echo allexport ;; esac; case $- in *u*) echo nounset ;; esac
+set -a; . ./activate.sh; case $- in *a*) echo allexport ;; esac"""
+
+    assert run_in(shell, code, cwd=root) == (0, "local|a b|e|tpu|px|.\nnounset\nallexport\n", quiet(root) * 2)
+
+
+@pytest.mark.parametrize("line", ["false", "VERSION=$(exit 3)", "return 3", "nowhere-to-be-found", "[ -n '' ]"])
+def test_a_line_that_fails_in_the_users_files_does_not_end_the_caller(shell, tmp_path, line):
+    without_set_e(shell)
+    root = make_project(tmp_path / "p", shell)
+    (root / ".env").write_text(f"A=1\n{line}\n")
+    code = f"{SHOW}set -e; . ./activate.sh || echo handled; show $?; case $- in *e*) echo errexit ;; esac"
+
+    exit_code, output, errors = run_in(shell, code, cwd=root)
+
+    assert (exit_code, output, errors.splitlines()[-1]) == (0, f"{ACTIVE}errexit\n", quiet(root).rstrip())
+
+
+NOT_ALL = (
+    "the value of {} has a blank, a quote, a backslash or one of ; & | < > that is not within quotes, so sh would not "
+    "take all of it; write {}='...'"
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        *(
+            pytest.param(line, NOT_ALL.format(name, name), id=line)
+            for name, line in [
+                ("XLA_FLAGS", "XLA_FLAGS=--xla_a=1 --xla_b=2"),
+                ("K", "K=a b"),
+                ("K", "  export K=a b"),
+                ("K", "K= a"),
+                ("K", "K=A=1 B=2"),
+                ("K", "\tK=a\tb"),
+                ("K", 'K={"a": 1}'),
+                ("K", 'K={"a":1}'),
+                ("K", "K=it's"),
+                ("K", "K=C:\\new"),
+                ("K", "K=https://x/?a=1&b=2"),
+                ("K", "K=a;b"),
+                ("K", "K=a|b"),
+                ("K", "K=a>b"),
+            ]
+        ),
+        pytest.param("K = v", "sh would run 'K'; write K=... without a blank before the equals sign", id="K = v"),
+        *(
+            pytest.param(
+                f"{name}=1", f"'{name}' is no name of a variable, so sh would run the line; rename it", id=name
+            )
+            for name in ("A-B", "1A", "a.b", "\ufeffA")
+        ),
+        pytest.param("K=v\r", "it ends in a carriage return, which sh keeps; save the file with LF line ends", id="CR"),
+    ],
+)
+def test_what_sh_would_run_or_misread_is_refused_by_its_line(shell, tmp_path, line, problem):
+    root = make_project(tmp_path / "p", shell)
+    (root / ".env").write_text(f"# don't mind: K=a b\nA=1\n{line}\nB=2\n", newline="")
+
+    assert run_in(shell, f'{SHOW}. ./activate.sh; show $?; echo "${{A-unset}}"', cwd=root) == (
+        0,
+        f"1 {AS_BEFORE}unset\n",
+        f"activate.sh: error: {root}/.env, line 3: {problem}\n",
+    )
+
+
+SHELL_ON_PURPOSE = """# it's a comment: K=a b
+A=1
+ B=2   # it's fine
+export C=3;
+D='a b' # x
+E="multi
+X=a b
+end"
+F=$(echo a b)
+G=1; export G
+H=1 && I=2
+if [ "$A" = 1 ]; then
+    J=5
+fi
+L=v#n
+M=
+N='https://x/?a=1&b=2'
+case $A in
+    1) O=1 ;;
+esac
+P="x"$A
+export Q R"""
+
+
+def test_what_sh_reads_as_it_is_meant_is_read(shell, tmp_path):
+    root = make_project(tmp_path / "p", shell)
+    # Without a line feed at the end.
+    (root / ".env.local").write_text(SHELL_ON_PURPOSE)
+    names = "A B C D E F G H I J L M N O P"
+    code = f"""{SHOW}. ./activate.sh; show $?
+python -c "import os; print(*(os.environ[name] for name in '{names}'.split()), sep='|')\""""
+
+    assert run_in(shell, code, cwd=root) == (
+        0,
+        f"{ACTIVE}1|2|3|a b|multi\nX=a b\nend|a b|1|1|2|5|v#n||https://x/?a=1&b=2|1|x1\n",
+        quiet(root),
+    )
+
+
+def test_a_check_starts_nothing_that_the_files_name(shell, tmp_path):
+    root = make_project(tmp_path / "p", shell)
+    (root / ".env").write_text("A=$(touch pwned)\nB=`touch pwned`\ntouch pwned\nK=a touch pwned\n")
+
+    exit_code, _, errors = run_in(shell, ". ./activate.sh", cwd=root)
+
+    assert (exit_code != 0, "line 4: the value of K" in errors, (root / "pwned").exists()) == (True, True, False)
