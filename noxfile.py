@@ -47,6 +47,12 @@ SHELL_FILES = [
     *map(str, sorted(Path("tests-integration/consumers").glob("*/*.sh"))),
 ]
 
+# The shells of the tests, by the names of their packages in Debian, with the command where that has another one.
+SHELLS = {
+    **{name: name for name in ("bash", "dash", "zsh", "mksh", "busybox", "yash", "posh", "fish", "tcsh")},
+    "ksh93u+m": "ksh93",
+}
+
 # For the sessions that spend their time in processes which they have started.
 IN_PARALLEL = ["-n", "2", "--dist", "loadfile"]
 
@@ -148,10 +154,21 @@ def _lists_a_gpu() -> bool:
 
 @nox.session(python=NEWEST, tags=["tests"])
 def shells(session: nox.Session) -> None:
-    """The environment file and the templates, in every shell; in CI each of them has to be installed."""
+    """The environment file and the templates, in every shell; in CI they are installed, and none may be missing."""
+    if os.environ.get("CI"):
+        _install_shells(session)
     session.install(*group("test", "parallel", "shells"))
     install_wheels(session, *ALL_WHEELS)
     session.run("pytest", *IN_PARALLEL, "tests-integration/shells", *session.posargs)
+
+
+def _install_shells(session: nox.Session) -> None:
+    missing = [package for package, command in SHELLS.items() if shutil.which(command) is None]
+    if missing and shutil.which("apt-get"):
+        as_root = [] if os.geteuid() == 0 else ["sudo"]
+        apt = [*as_root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]
+        session.run(*apt, "update", external=True, silent=True)
+        session.run(*apt, "install", "--yes", "--no-install-recommends", *missing, external=True, silent=True)
 
 
 @nox.session(python=NEWEST, tags=["tests"])
@@ -204,6 +221,22 @@ def build(session: nox.Session) -> None:
             session.error(f"the wheel of {name} from its sdist is not the one from the tree")
         if Path("LICENSE").read_bytes() != Path(f"packages/{name}/LICENSE").read_bytes():
             session.error(f"packages/{name}/LICENSE is no copy of LICENSE")
+        if name == "substrax-managed-env":
+            _compare_templates(session, wheel)
+
+
+def _compare_templates(session: nox.Session, wheel: Path) -> None:
+    """They are in the wheel through a symbolic link, which a checkout can turn into a file without a word."""
+    from zipfile import ZipFile
+
+    version = Path("shell/VERSION").read_text(encoding="ascii").strip()
+    with ZipFile(wheel) as archive:
+        for file in ("activate.sh", "setup.sh", "VERSION"):
+            text = Path("shell", file).read_bytes()
+            if archive.read(f"substrax_managed_env/templates/{file}") != text:
+                session.error(f"shell/{file} is not what {wheel.name} holds")
+            if file != "VERSION" and f"substrax shell template {version}, ".encode() not in text:
+                session.error(f"shell/{file} does not say that it is of version {version}")
 
 
 @nox.session(python=NEWEST)

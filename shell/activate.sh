@@ -338,7 +338,7 @@ _substrax_venv=$_substrax_root/.venv
 _substrax_file=$_substrax_root/$_substrax_env_file
 _substrax_manifest=${_substrax_prefix}_MANAGED_ENV_VARS
 eval "_substrax_listed=\${$_substrax_manifest-}"
-_substrax_names='' _substrax_kept='' _substrax_taken=''
+_substrax_names='' _substrax_kept='' _substrax_taken='' _substrax_marks='' _substrax_values=''
 if [ ! -f "$_substrax_self" ] || [ -z "$_substrax_root" ]; then
     # Never the current directory: it may be another checkout of the same project.
     _substrax_error="this shell cannot tell where activate.sh is; use bash, zsh or ksh93, and keep the name of the file"
@@ -487,11 +487,13 @@ fi
 unset -f _substrax_keep_names _substrax_save _substrax_without_cuda _substrax_trial _substrax_read_user_file \
     _substrax_judge
 if [ -z "${_SUBSTRAX_SAVED+set}" ]; then unset -f _substrax_put_back; fi
+# What an activation by template 0.1.0 has left for its own deactivate.
+unset -f _substrax_each _substrax_try 2>/dev/null || :
 if [ -n "$_substrax_error" ]; then
     \printf '%s\n' "activate.sh: error: $_substrax_error" >&2
     unset _substrax_prefix _substrax_env_file _substrax_root_from_here _substrax_error _substrax_self _substrax_pid \
         _substrax_root _substrax_venv _substrax_file _substrax_manifest _substrax_listed _substrax_names _substrax_rest \
-        _substrax_last _substrax_below _substrax_newline _substrax_script _substrax_kept _substrax_taken _substrax_fish_and_csh
+        _substrax_last _substrax_below _substrax_newline _substrax_script _substrax_kept _substrax_taken _substrax_marks _substrax_values _substrax_fish_and_csh
     # `return 1 || :` lets `. ./activate.sh || ...` work under `set -e` in dash and busybox ash, where a plain
     # `return 1` ends the script; ksh93 is the other way round.
     case ${KSH_VERSION-} in Version*) return 1 ;; esac
@@ -500,4 +502,4 @@ if [ -n "$_substrax_error" ]; then
 fi
 unset _substrax_prefix _substrax_env_file _substrax_root_from_here _substrax_error _substrax_self _substrax_pid \
     _substrax_root _substrax_venv _substrax_file _substrax_manifest _substrax_listed _substrax_names _substrax_rest \
-    _substrax_last _substrax_below _substrax_newline _substrax_script _substrax_kept _substrax_taken _substrax_fish_and_csh
+    _substrax_last _substrax_below _substrax_newline _substrax_script _substrax_kept _substrax_taken _substrax_marks _substrax_values _substrax_fish_and_csh

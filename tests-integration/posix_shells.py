@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from substrax_managed_env import managed_environment, render
+from substrax_managed_env._vendor import with_settings
 
-from programs import BARE, ROOT, run
+from programs import BARE, run
 
 SHELLS = {
     "bash": ["bash"],
@@ -65,21 +66,6 @@ def run_in(shell: str, code: str, *, cwd: str | Path, env: Mapping[str, str] | N
         )
 
 
-def template(name: str, **settings: str) -> str:
-    """A shell template with other values in its settings block, as a user would edit it."""
-    lines = (ROOT / "shell" / name).read_text().split("\n")
-    start = next(number for number, line in enumerate(lines) if line.startswith("# >>> settings"))
-    end = next(number for number, line in enumerate(lines) if line.startswith("# <<< settings"))
-    for setting, value in settings.items():
-        [number] = [
-            number
-            for number in range(start, end)
-            if lines[number].strip().removeprefix("_substrax_").startswith(f"{setting}=")
-        ]
-        lines[number] = f"{lines[number].partition('=')[0]}={value}"
-    return "\n".join(lines)
-
-
 def make_project(
     path: Path,
     shell: str = "dash",
@@ -98,7 +84,7 @@ def make_project(
     lower = prefix.lower()
     path.mkdir(parents=True)
     settings = {"prefix": prefix, "env_file": f".{lower}.env", "root_from_here": "."} | settings
-    (path / "activate.sh").write_text(template("activate.sh", **settings))
+    (path / "activate.sh").write_text(with_settings("activate.sh", settings))
     make_venv(path, by="venv" if shell == "yash" else "uv")
     managed = managed_environment(
         prefix=prefix, backend=backend, project_root=path, extra={"TAG": tag, **(extra or {})}

@@ -6,17 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from posix_shells import require, run_in, template
+from posix_shells import require, run_in
 from programs import BARE, ROOT, run
 
 CONSUMERS = ROOT / "tests-integration" / "consumers"
-SETTINGS = {"prefix": "DATARAX", "env_file": ".datarax.env", "root_from_here": "."}
-OF_SETUP = {"extras": "extra", "extras_cuda12": "''", "extras_cuda13": "''", "values": "'DATARAX_LOG=1'"}
 
 
-@pytest.mark.parametrize(("name", "settings"), [("activate.sh", SETTINGS), ("setup.sh", SETTINGS | OF_SETUP)])
-def test_the_vendored_copy_is_the_template_but_for_its_settings(name, settings):
-    assert (CONSUMERS / "vendored" / name).read_text() == template(name, **settings)
+def test_its_copies_are_those_of_the_template(environment):
+    executable = environment("substrax-managed-env")
+
+    done = run([str(executable), "-m", "substrax.runtime.managed_env", "vendor", "--check"], cwd=CONSUMERS / "vendored")
+
+    version = (ROOT / "shell" / "VERSION").read_text().strip()
+    assert done == (
+        0,
+        "".join(f"{name} is up to date, template {version}\n" for name in ("activate.sh", "setup.sh")),
+        "",
+    )
 
 
 @pytest.fixture(scope="module")

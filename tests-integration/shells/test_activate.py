@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from substrax_managed_env._environment import _RESERVED, _RESERVED_BEGINNINGS
+from substrax_managed_env._vendor import with_settings
 
 from posix_shells import (
     ACTIVE,
@@ -17,7 +18,6 @@ from posix_shells import (
     make_venv,
     quiet,
     run_in,
-    template,
     without_set_e,
 )
 from programs import BARE, ROOT, run
@@ -76,7 +76,9 @@ def test_it_finds_a_project_root_that_is_elsewhere(shell, tmp_path):
     root = make_project(tmp_path / "p", shell)
     (root / "tools" / "shell").mkdir(parents=True)
     script = root / "tools" / "shell" / "activate.sh"
-    script.write_text(template("activate.sh", prefix="DEMO", env_file=".demo.env", root_from_here="../.."))
+    script.write_text(
+        with_settings("activate.sh", {"prefix": "DEMO", "env_file": ".demo.env", "root_from_here": "../.."})
+    )
     (root / "activate.sh").unlink()
 
     for where, how in [
@@ -183,10 +185,11 @@ DOCUMENTED = {
 FUNCTIONS = re.findall(r"^(_substrax_\w+)\(\)", (ROOT / "shell" / "activate.sh").read_text(), re.MULTILINE)
 
 
-def test_nothing_is_left_but_what_is_documented(shell, a):
+@pytest.mark.parametrize("times", [1, 2])
+def test_nothing_is_left_but_what_is_documented(shell, a, times):
     helpers = f"for f in {' '.join(FUNCTIONS)}; do command -v $f; done; command -v deactivate"
     code = f"""before=x during=x
-{NAMES} >before.names; . ./activate.sh; {NAMES} >during.names; {helpers}; echo --; deactivate; {NAMES} >after.names
+{NAMES} >before.names; {". ./activate.sh; " * times}{NAMES} >during.names; {helpers}; echo --; deactivate; {NAMES} >after.names
 {helpers}; :"""
     exit_code, output, _ = run_in(shell, code, cwd=a)
     before, during, after = (

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from posix_shells import SHELLS, template
+from substrax_managed_env._vendor import with_settings
+
+from posix_shells import SHELLS
 from programs import BARE, run
 
 UV = """#!/bin/sh
@@ -29,9 +31,9 @@ SETTINGS = {
     "prefix": "DEMO",
     "env_file": ".demo.env",
     "root_from_here": ".",
-    "extras": "'dev test'",
+    "extras": "dev test",
     "extras_cuda12": "gpu",
-    "extras_metal": "'metal more'",
+    "extras_metal": "metal more",
 }
 SYNC = "uv|sync|--extra|dev|--extra|test|"
 WRITE = "uv|run|--no-sync|python|-m|substrax.runtime.managed_env|write|--prefix|DEMO|--backend|{}|--output|.demo.env|"
@@ -53,7 +55,7 @@ class Project:
         self.log = tmp_path / "uv.log"
         command(self.bin / "uv", UV)
         self.log.touch()
-        command(self.root / "setup.sh", template("setup.sh", **SETTINGS))
+        command(self.root / "setup.sh", with_settings("setup.sh", SETTINGS))
         (self.root / "pyproject.toml").write_text("[project]\n")
         self.env = BARE | {"PATH": f"{self.bin}:/usr/bin:/bin", "UV_LOG": str(self.log), "LC_ALL": "C.UTF-8"}
 

@@ -129,10 +129,12 @@ NO_NAME = "is no name of a shell variable, expected letters, digits and '_', suc
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        pytest.param([], "the following arguments are required: {write,show}", id="nothing"),
+        pytest.param([], "the following arguments are required: {write,show,vendor}", id="nothing"),
         pytest.param(["write"], "the following arguments are required: --prefix, --output", id="nothing to write"),
         pytest.param(
-            ["frob"], "argument {write,show}: invalid choice: 'frob' (choose from 'write', 'show')", id="a command"
+            ["frob"],
+            "argument {write,show,vendor}: invalid choice: 'frob' (choose from 'write', 'show', 'vendor')",
+            id="a command",
         ),
         pytest.param([*WRITE, "--frob"], "unrecognized arguments: --frob", id="an option"),
         pytest.param([*WRITE, "--back", "cpu"], "unrecognized arguments: --back cpu", id="half an option"),

@@ -1,10 +1,11 @@
 import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from substrax_managed_env import managed_environment, render
+from substrax_managed_env import BACKENDS, managed_environment, render
 from substrax_managed_env._shell_file import read_back
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
@@ -67,3 +68,15 @@ def test_a_shell_reads_the_same_value(value):
     done = subprocess.run(["sh"], input=text.encode(), capture_output=True, timeout=60, check=False, env={})
 
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{value}.".encode(), b"")
+
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.mark.parametrize("backend", [name for name in BACKENDS if name != "auto"])
+def test_the_file_of_each_backend_is_the_golden_one(backend):
+    """Byte for byte, since copies of activate.sh that are older than this package read it."""
+    extra = {"NOTE": "it's $HOME\n`id`", "EMPTY": ""}
+    values = managed_environment(prefix="DEMO", backend=backend, project_root="/demo", extra=extra)
+
+    assert render(prefix="DEMO", values=values).encode() == (GOLDEN / f"{backend}.env").read_bytes()

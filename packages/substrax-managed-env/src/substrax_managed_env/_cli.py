@@ -28,12 +28,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: Arguments; those of the process when `None`.
 
     Returns:
-        The exit code: 0, or 2 after one line on standard error that names what is wrong, with nothing written.
+        The exit code: 0; 1 if `vendor --check` has found something, a line each on standard output; 2 after one line on
+        standard error that names what is wrong, with nothing written.
     """
     try:
         arguments = _parser().parse_args(argv)
-        arguments.run(arguments)
-        return 0
+        return int(arguments.run(arguments) or 0)
     except OSError as error:
         # strerror and not str(): the number tells a person nothing, and ours names a remedy.
         problem = f"{_shown(os.fspath(error.filename))}: {error.strerror}" if error.filename else str(error)
@@ -61,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
             raise ValueError(message)
 
     parser = Parser(prog=_PROGRAM, description=str(sys.modules[__package__ or ""].__doc__))
-    commands = parser.add_subparsers(title="commands", required=True, metavar="{write,show}", prog=_PROGRAM)
+    commands = parser.add_subparsers(title="commands", required=True, metavar="{write,show,vendor}", prog=_PROGRAM)
 
     write = commands.add_parser("write", help="write the environment file, whole or not at all")
     write.add_argument("--prefix", required=True, help="what the project's variables begin with, such as DATARAX")
@@ -79,6 +79,15 @@ def _parser() -> argparse.ArgumentParser:
         "--user-env", action="append", default=[], metavar="FILE", help="a file of the user's; repeatable"
     )
     show.set_defaults(run=_show)
+
+    vendor = commands.add_parser("vendor", help="copy activate.sh and setup.sh in, or upgrade the copies")
+    vendor.add_argument("--prefix", help="as for write; not needed where there are copies")
+    vendor.add_argument(
+        "--check", action="store_true", help="write nothing; exit with 1 if a copy is not as it should be"
+    )
+    vendor.add_argument("--force", action="store_true", help="replace files that are no copies, or newer ones")
+    vendor.add_argument("directory", nargs="?", default=".", metavar="DIR", help="default: the current directory")
+    vendor.set_defaults(run=_vendor)
     return parser
 
 
@@ -104,6 +113,74 @@ def _show(arguments: argparse.Namespace) -> None:
     for file in (arguments.env_file, *arguments.user_env):
         print(f"{_shown(file)} present: {os.path.isfile(file)}")
     print(f"Configured backend: {_shown(backend)}")
+
+
+def _vendor(arguments: argparse.Namespace) -> int:
+    # Here and not above: write has no use for it.
+    from . import _vendor as templates
+
+    folder = arguments.directory
+    if not os.path.isdir(folder):
+        raise ValueError(f"DIR is {folder!r}, expected a directory that exists")
+    paths = {name: os.path.normpath(os.path.join(folder, name)) for name in templates.TEMPLATES}
+    copies = {name: _text(path) for name, path in paths.items()}
+    prefix = templates.shared_settings(copies).get("prefix", arguments.prefix)
+    if arguments.prefix not in (None, prefix):
+        raise ValueError(f"--prefix is {arguments.prefix!r}, and the copies here say {prefix!r}; change it in both")
+    faults = templates.faults(copies)
+    for name in templates.EXECUTABLE:
+        if copies[name] is not None and not os.access(paths[name], os.X_OK):
+            faults[name].append("is not executable")
+    # Whole before the first is written.
+    texts = None
+    if not arguments.check:
+        texts = templates.texts(copies, _first_settings(prefix, folder), force=arguments.force)
+
+    for name, path in paths.items():
+        for fault in faults[name] if texts is None or copies[name] is not None else ():
+            print(f"{_shown(path)} {fault}")
+        if not faults[name]:
+            print(f"{_shown(path)} is up to date, template {templates.version(copies[name] or '')}")
+        elif texts is not None:
+            replace_file(path, os.fsencode(texts[name]), executable=name in templates.EXECUTABLE)
+            print(f"Wrote {_shown(path)}, template {templates.version(texts[name])}")
+    if texts is None and any(faults.values()):
+        command = f"{_PROGRAM} vendor --prefix {prefix or 'PREFIX'}{'' if folder == '.' else f' {folder}'}"
+        print(f"A new copy keeps the settings: {_shown(command)}")
+        return 1
+    return 0
+
+
+def _text(path: str) -> str | None:
+    try:
+        with open(path, "rb") as file:
+            return os.fsdecode(file.read())
+    except FileNotFoundError:
+        return None
+
+
+def _first_settings(prefix: str | None, folder: str) -> dict[str, str]:
+    """The settings of a new copy: the project of `folder`, and those of its extras that are named as a backend."""
+    import tomllib
+
+    if prefix is None:
+        raise ValueError("--prefix is missing: what the project's variables begin with, such as DATARAX")
+    check_prefix(prefix)
+    here = root = os.path.abspath(folder)
+    while not os.path.isfile(project := os.path.join(root, "pyproject.toml")) and root != os.path.dirname(root):
+        root = os.path.dirname(root)
+    extras: dict[str, object] = {}
+    if os.path.isfile(project):
+        with open(project, "rb") as file:
+            extras = tomllib.load(file).get("project", {}).get("optional-dependencies", {})
+    else:
+        root = here
+    return {
+        "prefix": prefix,
+        "env_file": f".{prefix.lower()}.env",
+        "root_from_here": os.path.relpath(root, here),
+        **{f"extras_{name}": name if name in extras else "" for name in BACKENDS if name != "auto"},
+    }
 
 
 def _configured_backend(prefix: str, env_file: str) -> str:

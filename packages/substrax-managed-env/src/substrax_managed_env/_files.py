@@ -9,13 +9,11 @@ from contextlib import suppress
 
 __all__ = ["replace_file"]
 
-_NEW_MODE = 0o644
-
 # What a kernel or a file system answers that has no nameless files, or cannot give one a name.
 _NO_NAMELESS_FILES = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT, errno.EXDEV, errno.EPERM)
 
 
-def replace_file(path: str, data: bytes) -> None:
+def replace_file(path: str, data: bytes, *, executable: bool = False) -> None:
     """Make `path` a regular file that holds `data`.
 
     A reader sees the old file or the new one, each whole, whatever happens to the writer. A new file gets mode 0644
@@ -25,6 +23,7 @@ def replace_file(path: str, data: bytes) -> None:
     Args:
         path: Where to write; its directory has to exist.
         data: The whole content.
+        executable: Whether it is to be one: whoever may read the file may then run it, 0755 for a new one.
 
     Raises:
         OSError: With `path` as its `filename`, if that is a symbolic link or not a regular file, or if the system
@@ -36,10 +35,12 @@ def replace_file(path: str, data: bytes) -> None:
     directory, name = os.path.split(path)
     try:
         mode = _mode_to_keep(path)
+        if mode is not None and executable:
+            mode |= (mode & 0o444) >> 2
         folder = os.open(directory or ".", os.O_RDONLY | os.O_DIRECTORY)
         try:
             _remove_litter(folder)
-            _put(folder, name, data, mode)
+            _put(folder, name, data, mode, new_mode=0o755 if executable else 0o644)
             # Some file systems cannot; what is written is written all the same.
             with suppress(OSError):
                 os.fsync(folder)
@@ -51,11 +52,11 @@ def replace_file(path: str, data: bytes) -> None:
         raise OSError(error.errno, error.strerror, path) from error
 
 
-def _put(folder: int, name: str, data: bytes, mode: int | None) -> None:
+def _put(folder: int, name: str, data: bytes, mode: int | None, new_mode: int) -> None:
     # Not with the name in it, which may be as long as a name can be.
     temporary = f"{_TEMPORARY}{os.getpid()}-{os.urandom(4).hex()}"
     try:
-        _create(folder, temporary, data, mode)
+        _create(folder, temporary, data, mode, new_mode)
         os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
         with suppress(FileNotFoundError):
@@ -97,11 +98,11 @@ def _mode_to_keep(path: str) -> int | None:
     return stat.S_IMODE(present)
 
 
-def _create(folder: int, name: str, data: bytes, mode: int | None) -> None:
+def _create(folder: int, name: str, data: bytes, mode: int | None, new_mode: int) -> None:
     """A new file `name` in `folder`; if possible it has no name until it is whole, so kill -9 leaves no part."""
     if hasattr(os, "O_TMPFILE"):
         try:
-            nameless = os.open(".", os.O_WRONLY | os.O_TMPFILE, _NEW_MODE, dir_fd=folder)
+            nameless = os.open(".", os.O_WRONLY | os.O_TMPFILE, new_mode, dir_fd=folder)
             with open(nameless, "wb") as file:
                 _fill(file.fileno(), data, mode)
                 # dst_dir_fd makes Python call linkat(2), which alone follows the link in /proc to the file.
@@ -110,7 +111,7 @@ def _create(folder: int, name: str, data: bytes, mode: int | None) -> None:
         except OSError as error:
             if error.errno not in _NO_NAMELESS_FILES:
                 raise
-    with open(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _NEW_MODE, dir_fd=folder), "wb") as file:
+    with open(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, new_mode, dir_fd=folder), "wb") as file:
         _fill(file.fileno(), data, mode)
 
 
