@@ -28,7 +28,7 @@ _substrax_root_from_here=..
 #   * \echo and \printf, since people have aliases at their prompts, and `command` is not for builtins in zsh;
 #   * what one shell cannot parse is hidden in `eval`, and all is ASCII: yash refuses other bytes under LC_ALL=C;
 #   * nothing changes before everything that can be checked has been checked;
-#   * a process costs more than all the rest: at most six are started, in bash one besides the two of .venv's script.
+#   * a process costs more than all the rest: at most six are started, and in bash one besides the two of .venv's script.
 
 # ---- helpers; they are gone afterwards, but for _substrax_put_back, which deactivate needs and then removes ------
 
@@ -116,7 +116,8 @@ _substrax_without_cuda() {
 }
 
 # The trial run, in a subshell: a damaged file or a readonly variable ends that, not the user's shell. It answers, line
-# by line, with the names to save, the user's files as it comes to them, and when all is well .venv's script.
+# by line, with the names to save (or one word that says what is wrong), the user's files as it comes to them, and
+# `checked` at the end.
 _substrax_trial() {
     {
         _substrax_rest=$PATH
@@ -155,23 +156,33 @@ _substrax_trial() {
         if [ "$_substrax_rest" != "$_substrax_root" ] && ! [ "$_substrax_rest" -ef "$_substrax_root" ]; then
             _substrax_listed=moved
         fi
+        # The path of .venv is written into its script. Where the text was not to be had, or spells it in another way,
+        # the script itself says which directory it would activate; posh, which has no -ef, compares the names.
+        case $_substrax_script in
+            *"VIRTUAL_ENV='$_substrax_venv'"* | *"VIRTUAL_ENV=\"$_substrax_venv\""* | *"VIRTUAL_ENV=$_substrax_venv$_substrax_newline"*) ;;
+            *)
+                # In the place of a process that it would start.
+                unalias basename || :
+                eval 'basename() { :; }'
+                OSTYPE=${OSTYPE-}
+                . "$_substrax_venv/bin/activate" || :
+                if [ "$VIRTUAL_ENV" != "$_substrax_venv" ] && ! [ "$VIRTUAL_ENV" -ef "$_substrax_venv" ]; then
+                    _substrax_listed=copied
+                fi
+                ;;
+        esac
     } >/dev/null
     \echo "$_substrax_listed"
-    _substrax_tab=''
+    # Whether patterns have classes of characters, as in all shells but posh.
+    # shellcheck disable=SC2194
+    case a in [[:alpha:]]) _substrax_classes=yes ;; *) _substrax_classes=no ;; esac
     for _substrax_rest in .env .env.local; do
         if [ -f "$_substrax_root/$_substrax_rest" ]; then
-            if [ -z "$_substrax_tab" ]; then
-                # A tab and a carriage return, which no source file should hold.
-                _substrax_cr=$(\printf '\t\r')
-                _substrax_tab=${_substrax_cr%?} _substrax_cr=${_substrax_cr#?}
-            fi
             \echo "$_substrax_rest"
             _substrax_read_user_file "$_substrax_root/$_substrax_rest" || exit 1
         fi
     done
     \echo checked
-    # In the place of this subshell, so that it costs no process of its own.
-    if [ -z "$_substrax_script" ]; then exec cat "$_substrax_venv/bin/activate"; fi
 }
 
 # Usage: _substrax_read_user_file FILE
@@ -201,8 +212,9 @@ $_substrax_text}"
 # the other readers; and _substrax_open to the quote of a value that goes on in the next line.
 _substrax_judge() {
     _substrax_problem=''
-    case $1 in
-        *"$_substrax_cr")
+    case $_substrax_classes$1 in
+        yes*[[:blank:]]) ;;
+        yes*[[:cntrl:]])
             _substrax_problem='it ends in a carriage return, which sh keeps; save the file with LF line ends'
             return
             ;;
@@ -213,7 +225,7 @@ _substrax_judge() {
     fi
     while :; do
         case $1 in
-            ' '?* | "$_substrax_tab"?*) set -- "${1#?}" ;;
+            [[:blank:]]?* | ' '?*) set -- "${1#?}" ;;
             'export '?*) set -- "${1#export }" ;;
             *=*) break ;;
             *) return ;;
@@ -245,8 +257,8 @@ _substrax_judge() {
     while :; do
         case $3 in ' '?*) set -- "$1" "$2" "${3#?}" ;; *) break ;; esac
     done
-    case $2 in
-        *[\'\"\\]* | *[\;\&\|\<\>][!\;\&\|\<\>]* | *"$_substrax_tab"[!\#"$_substrax_tab"]*) ;;
+    case $_substrax_classes$2 in
+        *[\'\"\\]* | *[\;\&\|\<\>][!\;\&\|\<\>]* | yes*[[:blank:]][!\#[:blank:]]*) ;;
         *[\;\&\|\<\>]) return ;;
         *) case $3 in '' | ' ' | '#'* | [\;\&\|\<\>\)]*) return ;; esac ;;
     esac
@@ -277,25 +289,26 @@ fi
 # The name is fixed: it is how a file is told from others that are open.
 case $_substrax_self in activate.sh | */activate.sh) ;; *) _substrax_self= ;; esac
 if [ -z "$_substrax_self" ] && [ -r /proc/self/stat ]; then
-    # dash, busybox ash, mksh, posh and yash have no name for the file, but keep it open: it is the last that was
-    # opened. The process is asked who it is, since $$ is another one in a subshell.
-    IFS=' ' read -r _substrax_pid _substrax_rest </proc/self/stat || :
+    # dash, busybox ash, mksh, posh and yash have no name for the file, but keep it open: it is the last that was opened.
     _substrax_last=1048576
     while [ -z "$_substrax_self" ] && [ "$_substrax_last" -gt 2 ]; do
         _substrax_below=$_substrax_last _substrax_last=2
         case $- in *f*) set +f && _substrax_script='set -f' ;; *) _substrax_script=: ;; esac
-        for _substrax_rest in "/proc/$_substrax_pid/fd/"*; do
-            if [ -f "$_substrax_rest" ] && [ "${_substrax_rest##*/}" -gt "$_substrax_last" ] &&
-                [ "${_substrax_rest##*/}" -lt "$_substrax_below" ]; then
-                _substrax_last=${_substrax_rest##*/}
+        for _substrax_rest in /proc/self/fd/*; do
+            _substrax_rest=${_substrax_rest##*/}
+            if [ "$_substrax_rest" -gt "$_substrax_last" ] && [ "$_substrax_rest" -lt "$_substrax_below" ] &&
+                [ -f "/proc/self/fd/$_substrax_rest" ]; then
+                _substrax_last=$_substrax_rest
             fi
         done
         eval "$_substrax_script"
         # That it is the one here, as it mostly is, can be seen without a process. posh alone has no -ef.
         # shellcheck disable=SC3013
-        if [ "/proc/$_substrax_pid/fd/$_substrax_last" -ef "$PWD/activate.sh" ] 2>/dev/null; then
+        if [ "/proc/self/fd/$_substrax_last" -ef "$PWD/activate.sh" ] 2>/dev/null; then
             _substrax_self=$PWD/activate.sh
         else
+            # readlink is a process with files of its own, and $$ is not the number of a subshell.
+            IFS=' ' read -r _substrax_pid _substrax_rest </proc/self/stat || :
             _substrax_self=$(command readlink "/proc/$_substrax_pid/fd/$_substrax_last") || :
             case $_substrax_self in */activate.sh) ;; *) _substrax_self='' ;; esac
         fi
@@ -338,7 +351,7 @@ _substrax_venv=$_substrax_root/.venv
 _substrax_file=$_substrax_root/$_substrax_env_file
 _substrax_manifest=${_substrax_prefix}_MANAGED_ENV_VARS
 eval "_substrax_listed=\${$_substrax_manifest-}"
-_substrax_names='' _substrax_kept='' _substrax_taken='' _substrax_marks='' _substrax_values=''
+_substrax_names='' _substrax_rest='' _substrax_kept='' _substrax_taken='' _substrax_marks='' _substrax_values=''
 if [ ! -f "$_substrax_self" ] || [ -z "$_substrax_root" ]; then
     # Never the current directory: it may be another checkout of the same project.
     _substrax_error="this shell cannot tell where activate.sh is; use bash, zsh or ksh93, and keep the name of the file"
@@ -349,42 +362,22 @@ elif [ ! -f "$_substrax_file" ] || [ ! -r "$_substrax_file" ]; then
 elif [ -n "${YASH_VERSION-}" ] && ! (. "$_substrax_venv/bin/activate") >/dev/null 2>&1; then
     _substrax_error="yash cannot read $_substrax_venv/bin/activate (uv and virtualenv write it so); use another shell"
 else
-    # These shells read a file so without a process. In the others the trial run gives the script.
+    # These shells read a file so without a process; to the others it is a command that does nothing.
     _substrax_script=''
     if [ -n "${BASH_VERSION-}${ZSH_VERSION-}${KSH_VERSION-}" ]; then
         # shellcheck disable=SC3034
         _substrax_script=$(<"$_substrax_venv/bin/activate") || :
     fi
     _substrax_names=$(_substrax_trial 2>/dev/null) || :
-    : "${_substrax_script:=$_substrax_names}"
-    case $_substrax_names in
-        '') _substrax_error="$_substrax_file cannot be loaded: it is damaged, or a variable that it or .venv sets is readonly here; run setup.sh again, or use a new shell" ;;
-        *"${_substrax_newline}checked"*)
-            # The path of .venv is written into its script; where it is spelled in another way, the script itself says
-            # which directory it would activate. posh alone has no -ef, and takes the test after it instead.
-            # shellcheck disable=SC3013
-            case $_substrax_script in
-                *"VIRTUAL_ENV='$_substrax_venv'"* | *"VIRTUAL_ENV=\"$_substrax_venv\""* | *"VIRTUAL_ENV=$_substrax_venv$_substrax_newline"*) ;;
-                *)
-                    if ! (
-                        OSTYPE=${OSTYPE-}
-                        . "$_substrax_venv/bin/activate" >/dev/null 2>&1
-                        [ "$VIRTUAL_ENV" -ef "$_substrax_venv" ] 2>/dev/null || [ "$VIRTUAL_ENV" = "$_substrax_venv" ]
-                    ); then
-                        _substrax_error="this checkout was moved or copied: its .venv is another one's; run setup.sh --recreate"
-                    fi
-                    ;;
-            esac
-            ;;
-        *"${_substrax_newline}.env" | *"${_substrax_newline}.env.local")
-            _substrax_rest=${_substrax_names##*"$_substrax_newline"}
-            _substrax_error="$_substrax_root/$_substrax_rest is not valid in this shell; sh -n $_substrax_rest says where"
-            ;;
-        *) _substrax_error="$_substrax_root/${_substrax_names##*"$_substrax_newline"}" ;;
-    esac
+    _substrax_rest=${_substrax_names##*"$_substrax_newline"}
     _substrax_names=${_substrax_names%%"$_substrax_newline"*}
-    case $_substrax_error$_substrax_names in
-        moved) _substrax_error="this checkout was moved or copied: $_substrax_env_file is another one's; run setup.sh again" ;;
+    case $_substrax_names:$_substrax_rest in
+        :*) _substrax_error="$_substrax_file cannot be loaded: it is damaged, or a variable that it or .venv sets is readonly here; run setup.sh again, or use a new shell" ;;
+        copied:*) _substrax_error="this checkout was moved or copied: its .venv is another one's; run setup.sh --recreate" ;;
+        moved:*) _substrax_error="this checkout was moved or copied: $_substrax_env_file is another one's; run setup.sh again" ;;
+        *:checked) ;;
+        *:.env | *:.env.local) _substrax_error="$_substrax_root/$_substrax_rest is not valid in this shell; sh -n $_substrax_rest says where" ;;
+        *) _substrax_error="$_substrax_root/$_substrax_rest" ;;
     esac
 fi
 
@@ -404,10 +397,18 @@ if [ -z "$_substrax_error" ]; then
         eval "unset -v $_substrax_rest $_substrax_manifest" || :
     fi
 
-    # uv's script reads $OSTYPE, which dash, ksh and busybox do not set: an error under `set -u`.
-    if [ -z "${OSTYPE+set}" ]; then OSTYPE='' _substrax_rest=ostype; else _substrax_rest=; fi
+    # uv's script reads $OSTYPE, which dash, ksh and busybox do not set: an error under `set -u`. And it starts basename
+    # for the name of .venv, which is a third of its time: where a shell can say that nobody has a function or an alias
+    # of that name, a function takes its place.
+    _substrax_script=:
+    if [ -z "${OSTYPE+set}" ]; then OSTYPE='' _substrax_script='unset OSTYPE'; fi
+    # shellcheck disable=SC3044 # where there is no typeset, that is an answer too
+    if typeset -f _substrax_put_back && ! typeset -f basename && ! alias basename; then
+        eval 'basename() { \echo .venv; }'
+        _substrax_script="$_substrax_script; unset -f basename"
+    fi >/dev/null 2>&1
     . "$_substrax_venv/bin/activate" || :
-    if [ "$_substrax_rest" = ostype ]; then unset OSTYPE; fi
+    eval "$_substrax_script"
 
     _SUBSTRAX_SAVED="$_substrax_names $_substrax_manifest"
     _substrax_rest=

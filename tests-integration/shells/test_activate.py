@@ -395,6 +395,20 @@ def test_functions_of_the_names_that_are_unset_stay(shell, a):
     assert run_in(shell, code, cwd=a, env={"DEMO_MANAGED_ENV_VARS": "ll"}) == (0, "fn\nfn\n", quiet(a))
 
 
+@pytest.mark.parametrize("kind", ["function", "alias", "neither"])
+def test_a_basename_of_the_users_stays_and_another_does_not(shell, a, kind):
+    if shell == "posh" and kind != "neither":
+        pytest.skip("posh has no aliases, and loses functions when the venv's own script is deactivated")
+    own = {"function": "basename() { echo mine; }", "alias": "alias basename='echo mine'", "neither": ":"}[kind]
+    # In eval, so that an alias is one for it.
+    asked = "eval 'basename /x/y'"
+    expected = run_in(shell, f"{own}\n{asked}\n{asked}", cwd=a)[1]
+
+    exit_code, output, errors = run_in(shell, f"{own}\n. ./activate.sh; {asked}; deactivate; {asked}", cwd=a)
+
+    assert (exit_code, output, errors) == (0, expected, quiet(a))
+
+
 def test_a_refused_activation_leaves_the_one_before_it(shell, a, tmp_path):
     broken = spoil(make_project(tmp_path / "p", shell), "copied")
     code = f"{SHOW}. ./activate.sh; . {broken}/activate.sh; show $?; deactivate; show $?"
