@@ -251,7 +251,7 @@ def docs(session: nox.Session) -> None:
 @nox.session(default=False, python="3.12")
 def benchmarks(session: nox.Session) -> None:
     """What we cost, as ratios to the floor and to the like-named distribution; with its figures, never asserted."""
-    session.install("jaxlib", "-c", f"tests-integration/constraints/jax-{JAX[-1][1]}.txt")
+    session.install(*group("test", "shells"), "jaxlib", "-c", f"tests-integration/constraints/jax-{JAX[-1][1]}.txt")
     install_wheels(session, *ALL_WHEELS)
     peer = Path(session.create_tmp()).resolve() / "peer"
     if not (peer / "bin" / "python").exists():
@@ -260,6 +260,7 @@ def benchmarks(session: nox.Session) -> None:
     session.run("python", "tests-integration/benchmarks/processes.py", str(peer / "bin" / "python"), *session.posargs)
     session.run("python", "tests-integration/benchmarks/growth.py")
     session.run("python", "tests-integration/benchmarks/checking.py")
+    session.run("python", "tests-integration/benchmarks/shells.py")
 
 
 @nox.session(default=False, python=NEWEST)

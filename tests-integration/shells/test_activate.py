@@ -494,6 +494,41 @@ def test_a_hostile_list_is_neither_executed_nor_obeyed(shell, a):
     assert not (a / "pwned").exists()
 
 
+EVIL = "$(touch pwned)`touch pwned`';touch pwned;'\"$(touch pwned)\"\\"
+
+
+def test_hostile_values_are_values(shell, tmp_path):
+    """In the environment before, in the environment file as `--set` writes it, and around an activation and its end."""
+    root = make_project(tmp_path / "p", shell, extra={"SET": EVIL})
+    env = {"JAX_PLATFORMS": EVIL, "SET": EVIL + "2", "PATH": BARE["PATH"], "OTHER": EVIL}
+    code = """. ./activate.sh; . ./activate.sh; python -c 'import os; print(os.environ["SET"])'
+deactivate; sh -c 'printf "%s\n" "$JAX_PLATFORMS" "$SET" "$OTHER" "$PATH" "$HOME"'"""
+
+    assert run_in(shell, code, cwd=root, env=env) == (
+        0,
+        "".join(f"{value}\n" for value in (EVIL, EVIL, EVIL + "2", EVIL, BARE["PATH"], BARE["HOME"])),
+        quiet(root) * 2,
+    )
+    assert not (root / "pwned").exists()
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"_SUBSTRAX_SAVED": "PATH HOME JAX_PLATFORMS", "_SUBSTRAX_OLD_PATH": "/evil", "_SUBSTRAX_OLD_HOME": "/evil"},
+        {"_SUBSTRAX_SAVED": f"x[{EVIL}] {EVIL}", "x": "1"},
+        {"_SUBSTRAX_OLD_JAX_PLATFORMS": "evil", "_SUBSTRAX_OLD_TAG": EVIL, "_SUBSTRAX_EXPORTED": f"TAG {EVIL}"},
+    ],
+    ids=["names of others", "code", "values that nobody saved"],
+)
+def test_what_looks_like_an_earlier_activation_is_not_believed(shell, a, env):
+    code = f"""{SHOW}. ./activate.sh; show $?; deactivate; show $?
+[ "$PATH" = "{BARE["PATH"]}" ] && [ "$HOME" = "{BARE["HOME"]}" ] && echo alive"""
+
+    assert run_in(shell, code, cwd=a, env=env) == (0, f"{ACTIVE}0 {AS_BEFORE}alive\n", quiet(a))
+    assert not (a / "pwned").exists()
+
+
 def test_the_template_leaves_alone_what_the_writer_refuses():
     """Two lists, since a shell template stands alone in its repository; one set of names."""
     text = (ROOT / "shell" / "activate.sh").read_text()

@@ -82,11 +82,13 @@ _substrax_put_back() {
         shift
     done
 }
-# Collects text that, expanded, gives the commands which save what is set. They run outside of functions, where zsh does
-# not warn that they make global variables.
+# Collects text that, expanded, gives the commands which save what is set, and the names to save it under. They are used
+# outside of functions, where zsh does not warn that they make global variables.
 _substrax_save() {
+    _substrax_rest='' _substrax_values=''
     while [ "$#" -gt 0 ]; do
         _substrax_rest="$_substrax_rest\${$1+ _SUBSTRAX_OLD_$1=\\\$$1}"
+        _substrax_values="$_substrax_values _SUBSTRAX_OLD_$1"
         shift
     done
 }
@@ -411,9 +413,9 @@ if [ -z "$_substrax_error" ]; then
     eval "$_substrax_script"
 
     _SUBSTRAX_SAVED="$_substrax_names $_substrax_manifest"
-    _substrax_rest=
     eval "_substrax_save $_SUBSTRAX_SAVED"
-    eval "_substrax_rest=\"$_substrax_rest\""
+    # Whatever the environment has under those names is not ours.
+    eval "unset -v _SUBSTRAX_EXPORTED $_substrax_values; _substrax_rest=\"$_substrax_rest\""
     if [ -n "$_substrax_rest" ]; then
         eval "$_substrax_rest"
         # Only a child process can tell the variables that are exported from those that are merely set.
