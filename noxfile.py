@@ -47,6 +47,15 @@ SHELL_FILES = [
     *map(str, sorted(Path("tests-integration/consumers").glob("*/*.sh"))),
 ]
 
+# What brings jax with a backend. The last jax that Apple's own plugin for Metal works with is 0.5.0, older than the oldest
+# that is supported.
+ACCELERATORS = {
+    "cuda12": "jax[cuda12]",
+    "cuda13": "jax[cuda13]",
+    "rocm": "jax[rocm7-local]",
+    "metal": "jax-mps>=0.11,<0.12",
+}
+
 # The shells of the tests, by the names of their packages in Debian, with the command where that has another one.
 SHELLS = {
     **{name: name for name in ("bash", "dash", "zsh", "mksh", "busybox", "yash", "posh", "fish", "tcsh")},
@@ -129,15 +138,16 @@ def install_jax(session: nox.Session, jax: str) -> None:
 
 
 @nox.session(python=NEWEST, tags=["tests"])
-@nox.parametrize("backend", ["cuda12", "metal"])
+@nox.parametrize("backend", list(ACCELERATORS))
 def accelerator(session: nox.Session, backend: str) -> None:
     """The same with a jax for an accelerator, on a machine that has one."""
-    if backend == "cuda12" and not (sys.platform == "linux" and _lists_a_gpu()):
-        session.skip("cuda12: nvidia-smi lists no NVIDIA GPU on this machine")
+    if backend.startswith("cuda") and not (sys.platform == "linux" and _lists_a_gpu()):
+        session.skip(f"{backend}: nvidia-smi lists no NVIDIA GPU on this machine")
+    if backend == "rocm" and not os.path.exists("/dev/kfd"):
+        session.skip("rocm: there is no /dev/kfd, so no AMD GPU, on this machine")
     if backend == "metal" and not (sys.platform == "darwin" and os.uname().machine == "arm64"):
         session.skip("metal: this machine is no Mac with Apple silicon")
-    # The last jax that Apple's own plugin works with is 0.5.0, which is older than the oldest that is supported.
-    session.install(*group("test"), "jax[cuda12]" if backend == "cuda12" else "jax-mps>=0.11,<0.12")
+    session.install(*group("test"), ACCELERATORS[backend])
     install_wheels(session, *ALL_WHEELS)
     session.run("pytest", "tests-integration/accelerator", *session.posargs, env={"SUBSTRAX_TEST_BACKEND": backend})
 

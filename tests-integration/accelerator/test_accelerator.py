@@ -10,12 +10,12 @@ from substrax.runtime.managed_env import managed_environment, resolve_backend
 from programs import run_python
 
 BACKEND = os.environ.get("SUBSTRAX_TEST_BACKEND")
-PLATFORM = {"cuda12": "cuda", "metal": "mps"}.get(BACKEND or "")
+PLATFORM = {"cuda12": "cuda", "cuda13": "cuda", "metal": "mps", "rocm": "rocm"}.get(BACKEND or "")
 
 pytestmark = pytest.mark.skipif(
     PLATFORM is None, reason="no accelerator was named in SUBSTRAX_TEST_BACKEND, as the session `accelerator` does"
 )
-needs_cuda = pytest.mark.skipif(BACKEND != "cuda12", reason="the share of memory is a setting of CUDA alone")
+needs_cuda = pytest.mark.skipif(PLATFORM != "cuda", reason="the share of memory is a setting of CUDA alone")
 
 # Where the driver's own libraries are on some machines.
 DRIVER = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES") if name in os.environ}
@@ -23,7 +23,8 @@ LIMIT = "import jax; print(jax.devices()[0].platform, jax.devices()[0].memory_st
 
 
 def test_auto_is_this_machines_backend():
-    assert resolve_backend("auto") == BACKEND
+    # auto does not know which CUDA is wanted, and AMD's GPUs have to be asked for.
+    assert resolve_backend("auto") == {"cuda13": "cuda12", "rocm": "cpu"}.get(BACKEND, BACKEND)
 
 
 @pytest.mark.parametrize("platforms", [(PLATFORM,), (PLATFORM, "cpu")])
