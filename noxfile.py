@@ -47,8 +47,8 @@ SHELL_FILES = [
     *map(str, sorted(Path("tests-integration/consumers").glob("*/*.sh"))),
 ]
 
-# What brings jax with a backend. The last jax that Apple's own plugin for Metal works with is 0.5.0, older than the oldest
-# that is supported.
+# What brings jax with a backend. Apple's own plugin for Metal works with jax 0.5.0 at most, which is older than the
+# oldest that is supported.
 ACCELERATORS = {
     "cuda12": "jax[cuda12]",
     "cuda13": "jax[cuda13]",
