@@ -17,6 +17,7 @@ from posix_shells import (
     make_project,
     make_venv,
     quiet,
+    require,
     run_in,
     without_set_e,
 )
@@ -268,9 +269,14 @@ sh -c 'echo "${{JAX_ENABLE_X64-unset}} ${{TAG-unset}}"'"""
 
 def test_deactivate_works_without_the_venv(shell, tmp_path):
     root = make_project(tmp_path / "p", shell)
-    code = f'{SHOW}p=$PATH; . ./activate.sh; rm -rf .venv; deactivate; show $?; [ "$PATH" = "$p" ] && echo same'
+    code = f"""{SHOW}p=$PATH; . ./activate.sh; rm -rf .venv; deactivate; show $?; [ "$PATH" = "$p" ] && echo same
+echo "$PYTHONHOME ${{_OLD_VIRTUAL_PYTHONHOME-unset}}\""""
 
-    assert run_in(shell, code, cwd=root) == (0, f"0 {AS_BEFORE}same\n", quiet(root))
+    assert run_in(shell, code, cwd=root, env={"PYTHONHOME": "/x"}) == (
+        0,
+        f"0 {AS_BEFORE}same\n/x unset\n",
+        quiet(root),
+    )
 
 
 # ---- refused, with nothing changed --------------------------------------------------------------------------------
@@ -445,8 +451,8 @@ def test_executing_it_is_refused(shell, a, how):
 
 
 CANNOT_TELL = (
-    "activate.sh: error: this shell cannot tell where activate.sh is; use bash, zsh or ksh93, and keep the name of the "
-    "file\n"
+    "activate.sh: error: this shell cannot tell where activate.sh is; use bash, zsh or ksh93, keep the name of the file, "
+    "and cd anew if directories were renamed\n"
 )
 
 
@@ -461,6 +467,41 @@ def test_where_a_shell_cannot_know_the_file_it_says_so(shell, a, b, where):
 
     known = shell.startswith(("bash", "zsh", "ksh93"))
     assert (exit_code, output, errors) == ((0, ACTIVE, quiet(a)) if known else (0, f"1 {AS_BEFORE}", CANNOT_TELL))
+
+
+def test_a_directory_that_was_renamed_under_the_shell_is_not_another_one(shell, tmp_path):
+    if shell == "ksh93":
+        pytest.skip("ksh93 gives the file's name as its own idea of the current directory makes it")
+    for name in ("x", "y"):
+        make_project(tmp_path / name, shell, tag=name)
+    code = f"{SHOW}cd {tmp_path}/x; mv ../x ../old; mv ../y ../x; . ./activate.sh; show $?"
+
+    exit_code, output, errors = run_in(shell, code, cwd=tmp_path)
+
+    assert (exit_code, output) == (0, f"1 {AS_BEFORE}")
+    assert "cd anew if directories were renamed" in errors or "this checkout was moved or copied" in errors
+
+
+def test_a_link_to_the_file_does_not_make_its_directory_a_project(shell, a, tmp_path):
+    (tmp_path / "activate.sh").symlink_to(a / "activate.sh")
+
+    assert run_in(shell, f"{SHOW}. {a}/activate.sh; show $?", cwd=tmp_path) == (0, ACTIVE, quiet(a))
+
+
+@pytest.mark.parametrize("prefix", ["", "demo", "A-B", "1A", "A}; touch pwned; : ${A", "DEMO\r"])
+def test_a_prefix_that_is_none_is_refused(shell, tmp_path, prefix):
+    root = make_project(tmp_path / "p", shell)
+    text = (root / "activate.sh").read_text()
+    (root / "activate.sh").write_text(text.replace("prefix=DEMO", f"prefix='{prefix}'"), newline="")
+
+    exit_code, output, errors = run_in(shell, f"{SHOW}. ./activate.sh; show $?", cwd=root)
+
+    assert (exit_code, output) == (0, f"1 {AS_BEFORE}")
+    assert errors == (
+        f"activate.sh: error: the settings of activate.sh say that prefix is '{prefix}', expected an upper-case name such as "
+        "DATARAX\n"
+    )
+    assert not (root / "pwned").exists()
 
 
 def test_a_copy_of_another_name_is_refused_and_no_other_checkout_taken(shell, a, b):
@@ -492,6 +533,37 @@ def test_a_hostile_list_is_neither_executed_nor_obeyed(shell, a):
 
     assert (exit_code, output) == (0, f"{ACTIVE}alive\n")
     assert not (a / "pwned").exists()
+
+
+@pytest.mark.parametrize(
+    "trap",
+    [
+        "trap 'echo \"A;touch pwned;B\"' DEBUG",
+        "trap 'echo running' DEBUG",
+        "set -T; trap 'echo \"+ $BASH_COMMAND\"' DEBUG",
+        "set -ET; trap 'echo RETURNED' RETURN",
+        "BASH_XTRACEFD=1; set -x",
+    ],
+)
+@pytest.mark.parametrize("family", ["bash", "zsh"])
+@pytest.mark.parametrize("root_from_here", [".", "./sub/.."])
+def test_what_traps_and_traces_print_is_nobodys_answer(tmp_path, family, trap, root_from_here):
+    require(family)
+    if family == "zsh" and ("RETURN" in trap or "BASH" in trap):
+        pytest.skip("zsh has no such trap or variable")
+    root = make_project(tmp_path / "p", root_from_here=root_from_here)
+    (root / "sub").mkdir()
+    end = "{ trap - DEBUG RETURN; set +xTE; } 2>/dev/null" if family == "bash" else "trap - DEBUG"
+    code = f"""{SHOW}export JAX_PLATFORMS=mine; {trap}
+. ./activate.sh >/dev/null; {end} >/dev/null; show $?; deactivate; show $?"""
+
+    exit_code, output, errors = run_in(family, code, cwd=root)
+
+    assert (exit_code, output.splitlines()[-2:]) == (
+        0,
+        [ACTIVE.rstrip(), f"0 {AS_BEFORE.rstrip().replace('platforms=unset', 'platforms=mine')}"],
+    ), errors
+    assert not (root / "pwned").exists()
 
 
 EVIL = "$(touch pwned)`touch pwned`';touch pwned;'\"$(touch pwned)\"\\"

@@ -1,4 +1,4 @@
-"""How many processes an activation starts, counted; what that costs is measured in `benchmarks/activation.py`."""
+"""How many processes an activation starts, counted; what that costs is measured in `benchmarks/shells.py`."""
 
 import pytest
 

@@ -64,6 +64,12 @@ def projects(tmp_path_factory):
             id="the driver's",
         ),
         pytest.param("/opt/nccl_2.18+cuda12/lib:/a/cudart", "/opt/nccl_2.18+cuda12/lib:/a/cudart", None, id="others"),
+        pytest.param(
+            "/opt/cudnn_frontend/lib:/a/cuda-samples/lib",
+            "/opt/cudnn_frontend/lib:/a/cuda-samples/lib",
+            None,
+            id="no version",
+        ),
         pytest.param("unset", "unset", None, id="not set"),
         pytest.param("/a b/$(touch pwned):/cuda/`id`", "/a b/$(touch pwned)", ["/cuda/`id`"], id="nothing is executed"),
     ],

@@ -1,8 +1,12 @@
 """`.env` and `.env.local`: what reaches Python, and what sh would not read as docker, python-dotenv and uv do."""
 
+import os
+import shutil
+
 import pytest
 
-from posix_shells import ACTIVE, AS_BEFORE, SHOW, make_project, quiet, run_in, without_set_e
+from posix_shells import ACTIVE, AS_BEFORE, SHELLS, SHOW, make_project, quiet, run_in, without_set_e
+from programs import BARE, run
 
 
 def test_the_users_files_come_last_and_reach_python(shell, tmp_path):
@@ -32,8 +36,8 @@ def test_a_line_that_fails_in_the_users_files_does_not_end_the_caller(shell, tmp
 
 
 NOT_ALL = (
-    "the value of {} has a blank, a quote, a backslash or one of ; & | < > that is not within quotes, so sh would not "
-    "take all of it; write {}='...'"
+    "the value of {} has a blank, a quote, a backslash or one of ( ; & | < > that is not within quotes, so sh would not "
+    "take all of it; write {}={}"
 )
 
 
@@ -41,7 +45,7 @@ NOT_ALL = (
     ("line", "problem"),
     [
         *(
-            pytest.param(line, NOT_ALL.format(name, name), id=line)
+            pytest.param(line, NOT_ALL.format(name, name, '"..."' if "'" in line else "'...'"), id=line)
             for name, line in [
                 ("XLA_FLAGS", "XLA_FLAGS=--xla_a=1 --xla_b=2"),
                 ("K", "K=a b"),
@@ -57,6 +61,17 @@ NOT_ALL = (
                 ("K", "K=a;b"),
                 ("K", "K=a|b"),
                 ("K", "K=a>b"),
+                ("K", "K=x > pwned"),
+                ("K", "K=a | cat"),
+                ("K", "K=a & b"),
+                ("K", "K=a&"),
+                ("K", "K=a|"),
+                ("K", "K=(a)"),
+                ("K", "K=foo(bar)"),
+                ("K", 'K="a" b'),
+                ("K", 'K=a "b c"'),
+                ("XLA_FLAGS", 'XLA_FLAGS="--xla_a=1" --xla_b=2'),
+                ("K", "export\tK=a b"),
             ]
         ),
         pytest.param("K = v", "sh would run 'K'; write K=... without a blank before the equals sign", id="K = v"),
@@ -64,9 +79,21 @@ NOT_ALL = (
             pytest.param(
                 f"{name}=1", f"'{name}' is no name of a variable, so sh would run the line; rename it", id=name
             )
-            for name in ("A-B", "1A", "a.b", "\ufeffA")
+            for name in ("A-B", "1A", "a.b", "\ufeffA", "\ufeffexport A", "")
         ),
-        pytest.param("K=v\r", "it ends in a carriage return, which sh keeps; save the file with LF line ends", id="CR"),
+        *(
+            pytest.param(
+                f"{name}=1",
+                f"{name} is a variable of the shell itself, which cannot be set, or changes who you are; rename it",
+                id=name,
+            )
+            for name in ("UID", "USERNAME", "status")
+        ),
+        pytest.param(
+            "K=v\r",
+            "it ends in a carriage return, or another control character, which sh keeps; save the file with LF line ends",
+            id="CR",
+        ),
     ],
 )
 def test_what_sh_would_run_or_misread_is_refused_by_its_line(shell, tmp_path, line, problem):
@@ -103,20 +130,30 @@ case $A in
     1) O=1 ;;
 esac
 P="x"$A
-export Q R"""
+Q="he said \\"hi\\"
+X=a b
+end" R='r' # and more
+export\tS='s' T="t"
+U='u
+X=a b'
+V=1; echo >/dev/null
+( W=1 )
+[ a = b ] || :
+export Y Z"""
 
 
 def test_what_sh_reads_as_it_is_meant_is_read(shell, tmp_path):
     root = make_project(tmp_path / "p", shell)
     # Without a line feed at the end.
-    (root / ".env.local").write_text(SHELL_ON_PURPOSE)
-    names = "A B C D E F G H I J L M N O P"
+    (root / ".env.local").write_text(SHELL_ON_PURPOSE.replace("\t", " ") if shell == "posh" else SHELL_ON_PURPOSE)
+    names = "A B C D E F G H I J L M N O P Q R S T U V"
     code = f"""{SHOW}. ./activate.sh; show $?
 python -c "import os; print(*(os.environ[name] for name in '{names}'.split()), sep='|')\""""
 
     assert run_in(shell, code, cwd=root) == (
         0,
-        f"{ACTIVE}1|2|3|a b|multi\nX=a b\nend|a b|1|1|2|5|v#n||https://x/?a=1&b=2|1|x1\n",
+        f"{ACTIVE}1|2|3|a b|multi\nX=a b\nend|a b|1|1|2|5|v#n||https://x/?a=1&b=2|1|x1|"
+        'he said "hi"\nX=a b\nend|r|s|t|u\nX=a b|1\n',
         quiet(root),
     )
 
@@ -128,3 +165,34 @@ def test_a_check_starts_nothing_that_the_files_name(shell, tmp_path):
     exit_code, _, errors = run_in(shell, ". ./activate.sh", cwd=root)
 
     assert (exit_code != 0, "line 4: the value of K" in errors, (root / "pwned").exists()) == (True, True, False)
+
+
+def test_a_file_that_cannot_be_read_is_refused(shell, tmp_path):
+    if os.geteuid() == 0 and shutil.which("setpriv") is None:
+        pytest.skip("for root every file can be read, and there is no setpriv to be somebody else")
+    if shell == "busybox" and os.geteuid() == 0:
+        pytest.skip("busybox takes it that root can read every file")
+    root = make_project(tmp_path / "p", shell)
+    (root / ".env").write_text("A=1\n")
+    (root / ".env").chmod(0)
+    (root / "script").write_text(f"{SHOW}. ./activate.sh; show $?\n")
+    command = [*SHELLS[shell], "script"]
+    if os.geteuid() == 0:
+        # Root without the right to pass over modes.
+        capabilities = "-dac_override,-dac_read_search"
+        command = ["setpriv", f"--bounding-set={capabilities}", f"--inh-caps={capabilities}", *command]
+
+    assert run(command, cwd=root, env=BARE) == (
+        0,
+        f"1 {AS_BEFORE}",
+        f"activate.sh: error: {root}/.env cannot be read; give yourself the right to read it, or remove it\n",
+    )
+
+
+def test_a_long_value_takes_no_time(shell, tmp_path):
+    root = make_project(tmp_path / "p", shell)
+    (root / ".env").write_text(f"K={'a' * 100_000}\n")
+    code = f'{SHOW}. ./activate.sh; show $?; echo "${{#K}}"'
+
+    # A quadratic one takes up to a minute, and run_in waits for one.
+    assert run_in(shell, code, cwd=root)[:2] == (0, f"{ACTIVE}100000\n")

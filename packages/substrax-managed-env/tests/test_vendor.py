@@ -9,7 +9,7 @@ from importlib.resources import files
 import pytest
 
 import substrax_managed_env
-from substrax_managed_env._vendor import texts
+from substrax_managed_env._vendor import read, upgraded
 
 PROGRAM = "python -m substrax.runtime.managed_env"
 TEMPLATES = files(substrax_managed_env) / "templates"
@@ -115,6 +115,10 @@ def test_copies_as_they_should_be_pass(copies):
     assert vendor("--check", "--prefix", "DATARAX") == (0, up_to_date(*NAMES), "")
 
 
+NO_COPY = "is no copy of the template; --force replaces it, with its settings"
+MARKS = "does not have one line that begins its settings, '# >>> settings', and one that ends them, '# <<< settings'"
+
+
 def drift(path):
     edit(path, "no command fails untested", "no command fails")
 
@@ -160,7 +164,7 @@ def line(path, start):
         pytest.param(age, f"is a copy of template 0.0.9, older than {VERSION} here", id="older"),
         pytest.param(
             rejuvenate,
-            f"is a copy of template 0.100.0, newer than {VERSION} here; upgrade substrax-managed-env",
+            f"is a copy of template 0.100.0, newer than {VERSION} here",
             id="newer",
         ),
         pytest.param(
@@ -170,17 +174,41 @@ def line(path, start):
         ),
         pytest.param(
             unmark,
-            "has lost a line that marks its settings, '# >>> settings' or '# <<< settings'; put it back",
+            MARKS,
             id="no end of the settings",
         ),
         pytest.param(
-            lambda path: path.write_text("#!/bin/sh\n"),
-            "is no copy of the template; --force replaces it",
-            id="somebody else's",
+            lambda path: edit(path, f"template {VERSION}, ", "template v1, "),
+            "says no version that can be read, '# substrax shell template v1, environment file format 1. `deactivate` gives "
+            "everything back.', expected '# substrax shell template ' and one, such as 0.1.0,",
+            id="no version",
         ),
         pytest.param(
-            lambda path: path.write_text(""), "is no copy of the template; --force replaces it", id="an empty file"
+            lambda path: path.write_text(path.with_name("setup.sh").read_text()),
+            NO_COPY,
+            id="a copy of the other template",
         ),
+        pytest.param(
+            lambda path: edit(path, "_substrax_root_from_here=.\n", ""),
+            "does not say _substrax_root_from_here=... in its settings; put it there",
+            id="a setting is missing",
+        ),
+        pytest.param(
+            lambda path: path.write_bytes(path.read_bytes().replace(b"prefix=DATARAX\n", b"prefix=DATARAX\r\n")),
+            "has a carriage return in its settings, '_substrax_prefix=DATARAX\\r'; take it out",
+            id="a carriage return in the settings",
+        ),
+        pytest.param(
+            lambda path: edit(path, "prefix=DATARAX\n", "prefix=datarax\n"),
+            "says in its settings that prefix is 'datarax', expected an upper-case shell name such as 'DATARAX'",
+            id="a prefix that is none",
+        ),
+        pytest.param(
+            lambda path: path.write_text("#!/bin/sh\n"),
+            NO_COPY,
+            id="somebody else's",
+        ),
+        pytest.param(lambda path: path.write_text(""), NO_COPY, id="an empty file"),
     ],
 )
 def test_what_is_wrong_with_a_copy_is_named(copies, trouble, fault):
@@ -190,18 +218,29 @@ def test_what_is_wrong_with_a_copy_is_named(copies, trouble, fault):
 
     exit_code, output, errors = vendor("--check")
 
+    mended = fault.startswith(("is missing", "differs", "has CRLF")) or "older" in fault
     assert (exit_code, errors) == (1, "")
-    assert output == f"activate.sh {fault.format(line=number)}\n{up_to_date('setup.sh')}{KEEPS}"
+    assert output == (f"activate.sh {fault.format(line=number)}\n{up_to_date('setup.sh')}{KEEPS if mended else ''}")
 
 
-@pytest.mark.parametrize(("trouble", "last"), [(cut, ""), (lengthen, "'echo mine'")], ids=["cut", "longer"])
-def test_a_difference_at_the_end_is_named_too(copies, trouble, last):
+@pytest.mark.parametrize(
+    ("trouble", "fault"),
+    [
+        (
+            lambda path: path.write_text(path.read_text()[:-1]),
+            f"is template {VERSION} without its end, after line {{last}}",
+        ),
+        (cut, f"is template {VERSION} without its end, after line {{last}}"),
+        (lengthen, f"goes on after the end of template {VERSION}"),
+        (lambda path: path.write_text(path.read_text() + "\n"), f"goes on after the end of template {VERSION}"),
+    ],
+    ids=["no last line feed", "cut", "longer", "one more line feed"],
+)
+def test_a_difference_at_the_end_is_named_too(copies, trouble, fault):
+    last = (copies / "activate.sh").read_text().count("\n")
     trouble(copies / "activate.sh")
 
-    exit_code, output, _ = vendor("--check")
-
-    assert (exit_code, output.startswith(f"activate.sh differs from template {VERSION} in line ")) == (1, True)
-    assert last in output
+    assert vendor("--check") == (1, f"activate.sh {fault.format(last=last)}\n{up_to_date('setup.sh')}{KEEPS}", "")
 
 
 def test_a_lost_run_bit_is_named(copies):
@@ -226,7 +265,7 @@ def test_two_copies_that_do_not_say_the_same_are_refused(copies, setting):
     edit(copies / "setup.sh", f"    {setting}={present}\n", f"    {setting}=OTHER # comment\n")
     problem = f"setup.sh says that {setting} is 'OTHER', and activate.sh that it is {present!r}; change one of them"
 
-    assert vendor("--check") == (1, f"{up_to_date('activate.sh')}{problem}\n{KEEPS}", "")
+    assert vendor("--check") == (1, f"{up_to_date('activate.sh')}{problem}\n", "")
     assert vendor() == refused(problem)
 
 
@@ -263,7 +302,7 @@ def test_an_upgrade_keeps_the_settings_byte_for_byte(copies, trouble):
 
     exit_code, output, _ = vendor()
 
-    assert (exit_code, output.partition("\n")[2]) == (0, wrote("activate.sh") + up_to_date("setup.sh"))
+    assert (exit_code, output.partition("\n")[2]) == (0, up_to_date("setup.sh") + wrote("activate.sh"))
     assert path.read_bytes() == template.replace(old, settings)
 
 
@@ -292,9 +331,9 @@ def test_copies_that_are_up_to_date_are_not_touched(copies):
 @pytest.mark.parametrize(
     ("trouble", "fault"),
     [
-        (lambda path: path.write_text("#!/bin/sh\n"), "is no copy of the template; --force replaces it"),
-        (rejuvenate, f"is a copy of template 0.100.0, newer than {VERSION} here; upgrade substrax-managed-env"),
-        (unmark, "has lost a line that marks its settings, '# >>> settings' or '# <<< settings'; put it back"),
+        (lambda path: path.write_text("#!/bin/sh\n"), NO_COPY),
+        (rejuvenate, f"is a copy of template 0.100.0, newer than {VERSION} here"),
+        (unmark, MARKS),
     ],
     ids=["somebody else's", "a newer one", "no end of the settings"],
 )
@@ -319,6 +358,7 @@ def test_what_is_not_ours_is_replaced_by_force_alone(copies, trouble, fault):
         (["--prefix", "datarax"], "prefix is 'datarax', expected an upper-case shell name such as 'DATARAX'"),
         (["--prefix", "DATARAX", "nowhere"], "DIR is 'nowhere', expected a directory that exists"),
         (["--bogus"], "unrecognized arguments: --bogus"),
+        (["--check", "--force"], "argument --force: not allowed with argument --check"),
     ],
 )
 def test_bad_usage_is_one_line_and_writes_nothing(project, arguments, problem):
@@ -333,14 +373,62 @@ def test_another_prefix_than_that_of_the_copies_is_refused():
     )
 
 
-def test_a_symbolic_link_is_refused(project):
+@pytest.mark.parametrize("option", ["--force", "--check"])
+def test_a_symbolic_link_is_refused_before_anything_is_written(project, option):
     (project / "elsewhere").write_text("precious")
     (project / "setup.sh").symlink_to("elsewhere")
+    problem = "setup.sh is a symbolic link; put a copy in its place"
 
-    exit_code, _, errors = vendor("--prefix", "DATARAX", "--force")
+    done = vendor("--prefix", "DATARAX", option)
 
-    assert (exit_code, "setup.sh: it is a symbolic link" in errors) == (2, True)
-    assert (project / "elsewhere").read_text() == "precious"
+    assert done == (refused(problem) if option == "--force" else (1, f"activate.sh is missing\n{problem}\n", ""))
+    assert (sorted(os.listdir(project)), (project / "elsewhere").read_text()) == (["elsewhere", "setup.sh"], "precious")
+
+
+def test_a_pipe_is_not_waited_for(project):
+    os.mkfifo(project / "setup.sh")
+
+    assert vendor("--prefix", "DATARAX") == refused("setup.sh is there already and not a regular file")
+    assert vendor("--check")[0] == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"[project", b"project = 1", b"project.optional-dependencies = 1", b"\xff", b"x = " + b"[" * 5000],
+    ids=["no table", "a number", "a number of extras", "no UTF-8", "deep"],
+)
+def test_a_pyproject_that_cannot_be_read_is_named_where_it_is_needed(copies, text):
+    (copies / "pyproject.toml").write_bytes(text)
+
+    assert vendor() == (0, up_to_date(*NAMES), "")
+    (copies / "setup.sh").unlink()
+    exit_code, output, errors = vendor()
+    assert (exit_code, output, errors.count("\n")) == (2, "", 1)
+    assert errors.startswith(f"{PROGRAM}: error: {copies}/pyproject.toml cannot be read: ")
+    assert os.listdir(copies).count("setup.sh") == 0
+
+
+@pytest.mark.parametrize(
+    ("folder", "shown"),
+    [("a b", "'a b'"), ("-x", "-- -x"), ("it's $(x)", "'it'\"'\"'s $(x)'")],
+    ids=["blank", "dash", "quote"],
+)
+def test_the_command_of_a_check_can_be_pasted(project, folder, shown):
+    (project / folder).mkdir()
+
+    output = vendor("--check", "--prefix", "DATARAX", "--", folder)[1]
+    command = output.splitlines()[-1].partition("settings: ")[2]
+
+    assert command == f"{PROGRAM} vendor --prefix DATARAX {shown}"
+    path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
+    assert subprocess.run(["sh", "-c", command], env={**os.environ, "PATH": path}, check=False).returncode == 0
+    assert vendor("--check", "--", folder)[0] == 0
+
+
+def test_further_values_may_look_like_settings(copies):
+    edit(copies / "setup.sh", "    values=''\n", "    values='A=1\nprefix=OTHER\n'\n")
+
+    assert vendor("--check") == (0, up_to_date(*NAMES), "")
 
 
 def test_a_setting_that_only_a_later_template_has_does_not_stop_an_upgrade():
@@ -348,6 +436,4 @@ def test_a_setting_that_only_a_later_template_has_does_not_stop_an_upgrade():
     text = (TEMPLATES / "setup.sh").read_text()
     older = text.replace("    extras_rocm=''\n", "").replace(f"template {VERSION}", "template 0.0.1")
 
-    made = texts({"activate.sh": None, "setup.sh": older}, {})
-
-    assert made["setup.sh"] == text.replace("    extras_rocm=''\n", "")
+    assert upgraded(read("setup.sh", older)) == text.replace("    extras_rocm=''\n", "")

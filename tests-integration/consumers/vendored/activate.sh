@@ -108,7 +108,8 @@ _substrax_without_cuda() {
             //) _substrax_taken="$_substrax_taken (empty)" ;;
             "/$_substrax_venv/"* | */[Cc][Uu][Dd][Aa]*/compat/*) _substrax_kept=$_substrax_kept:$2 ;;
             */[Cc][Uu][Dd][Aa]/* | */[Cc][Uu][Dd][Aa][0123456789]* | */[Cc][Uu][Dd][Aa][-_.][0123456789]* | \
-                */[Cc][Uu][Dd][Nn][Nn]/* | */[Cc][Uu][Dd][Nn][Nn][-_.0123456789]* | */hpc_sdk/*/math_libs/*)
+                */[Cc][Uu][Dd][Nn][Nn]/* | */[Cc][Uu][Dd][Nn][Nn][0123456789]* | */[Cc][Uu][Dd][Nn][Nn][-_.][0123456789]* | \
+                */[Cc][Uu][Dd][Nn][Nn]-linux* | */hpc_sdk/*/math_libs/*)
                 _substrax_taken="$_substrax_taken $2"
                 ;;
             *) _substrax_kept=$_substrax_kept:$2 ;;
@@ -119,8 +120,11 @@ _substrax_without_cuda() {
 
 # The trial run, in a subshell: a damaged file or a readonly variable ends that, not the user's shell. It answers, line
 # by line, with the names to save (or one word that says what is wrong), the user's files as it comes to them, and
-# `checked` at the end.
+# `checked` at the end. What the caller's traps and traces print may stand in between, and is nobody's answer.
 _substrax_trial() {
+    # shellcheck disable=SC3047
+    case ${BASH_VERSION-}${ZSH_VERSION-} in '') ;; *) trap - DEBUG ;; esac
+    set +x
     {
         _substrax_rest=$PATH
         unset -v PATH VIRTUAL_ENV VIRTUAL_ENV_PROMPT PS1 _OLD_VIRTUAL_PATH _OLD_VIRTUAL_PS1 "$_substrax_manifest" || exit 1
@@ -174,24 +178,30 @@ _substrax_trial() {
                 ;;
         esac
     } >/dev/null
-    \echo "$_substrax_listed"
+    \echo "names: $_substrax_listed"
     # Whether patterns have classes of characters, as in all shells but posh.
     # shellcheck disable=SC2194
     case a in [[:alpha:]]) _substrax_classes=yes ;; *) _substrax_classes=no ;; esac
     for _substrax_rest in .env .env.local; do
         if [ -f "$_substrax_root/$_substrax_rest" ]; then
+            if [ ! -r "$_substrax_root/$_substrax_rest" ]; then
+                \echo "$_substrax_rest cannot be read; give yourself the right to read it, or remove it"
+                exit 1
+            fi
             \echo "$_substrax_rest"
             _substrax_read_user_file "$_substrax_root/$_substrax_rest" || exit 1
         fi
     done
     \echo checked
+    # bash has traps for return too. ksh93 would keep this function, as one that has not ended.
+    if [ -n "${BASH_VERSION-}" ]; then exit 0; fi
 }
 
 # Usage: _substrax_read_user_file FILE
 #
 # Fails where sh cannot parse FILE, or says in which line it would not read what docker, python-dotenv and uv do.
 _substrax_read_user_file() {
-    _substrax_text='' _substrax_number=0 _substrax_open=''
+    _substrax_text='' _substrax_number=0 _substrax_open='' _substrax_part=''
     while IFS='' read -r _substrax_line || [ -n "$_substrax_line" ]; do
         _substrax_number=$((_substrax_number + 1))
         _substrax_text=$_substrax_text$_substrax_line$_substrax_newline
@@ -217,18 +227,19 @@ _substrax_judge() {
     case $_substrax_classes$1 in
         yes*[[:blank:]]) ;;
         yes*[[:cntrl:]])
-            _substrax_problem='it ends in a carriage return, which sh keeps; save the file with LF line ends'
+            _substrax_problem='it ends in a carriage return, or another control character, which sh keeps; save the file with LF line ends'
             return
             ;;
     esac
     if [ -n "$_substrax_open" ]; then
+        if [ "$_substrax_open" = '"' ]; then _substrax_without_escapes "$1" && set -- "$_substrax_part"; fi
         case $1 in *"$_substrax_open"*) _substrax_open='' ;; esac
         return
     fi
     while :; do
         case $1 in
             [[:blank:]]?* | ' '?*) set -- "${1#?}" ;;
-            'export '?*) set -- "${1#export }" ;;
+            export[[:blank:]]?* | 'export '?*) set -- "${1#export?}" ;;
             *=*) break ;;
             *) return ;;
         esac
@@ -236,35 +247,75 @@ _substrax_judge() {
     set -- "${1%%=*}" "${1#*=}"
     case $1 in
         # The words of a command, or an operator of some shell's.
-        '' | *[]\[\(\)\{\}\'\"\`\$\\\#+/~*?!@%^,:\;\&\|\<\>]* | *' '*[!\ ]*) return ;;
+        *[]\[\(\)\{\}\'\"\`\$\\\#+/~*?!@%^,:\;\&\|\<\>]*) return ;;
+        # A byte order mark, to begin with.
+        '' | [!ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-]*) ;;
+        *' '*[!\ ]*) return ;;
         *' ')
+            case $2 in '='*) return ;; esac
             _substrax_problem="sh would run '${1%% *}'; write ${1%% *}=... without a blank before the equals sign"
             return
             ;;
-        [0123456789]* | *[!ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_]*)
-            _substrax_problem="'$1' is no name of a variable, so sh would run the line; rename it"
+        UID | EUID | GID | EGID | USERNAME | PPID | LINENO | status)
+            _substrax_problem="$1 is a variable of the shell itself, which cannot be set, or changes who you are; rename it"
+            return
+            ;;
+        [0123456789]* | *[!ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_]*) ;;
+        *)
+            _substrax_judge_value "$1" "$2"
             return
             ;;
     esac
+    _substrax_problem="'$1' is no name of a variable, so sh would run the line; rename it"
+}
+
+# Usage: _substrax_judge_value NAME VALUE
+_substrax_judge_value() {
+    # $2 becomes the value up to a blank, $3 the quote that it is in, and $4 what follows it. posh cannot shorten a word to
+    # nothing, and takes no quote from a variable in a pattern.
     case $2 in
-        # Shell on purpose, since no other reader runs a command; and what is quoted.
-        *\$\(* | *\`* | \'*\'* | \"*\"*) return ;;
-        [\'\"]*)
-            _substrax_open=${2%"${2#?}"}
-            return
+        # Shell on purpose, since no other reader runs a command.
+        *\$\(* | *\`*) return ;;
+        \"*)
+            _substrax_without_escapes "${2#?}"
+            case $_substrax_part in
+                *\"*) set -- "$1" '' '"' "${_substrax_part#*\"}" ;;
+                *) _substrax_open='"' && return ;;
+            esac
             ;;
+        \'*\'*) set -- "$1" '' "'" "${2#\'*\'}" ;;
+        \'*) _substrax_open="'" && return ;;
+        *' '*) set -- "$1" "${2%% *}" '' "${2#*' '} " ;;
+        *) set -- "$1" "$2" '' '' ;;
     esac
-    # The first word, and what follows it. posh cannot shorten a word to nothing.
-    set -- "$1" "${2%% *}" "${2#"${2%% *}"}"
+    # What stands next to a quote is sh's.
+    case $3:$4 in :* | ?:' '*) ;; *) return ;; esac
     while :; do
-        case $3 in ' '?*) set -- "$1" "$2" "${3#?}" ;; *) break ;; esac
+        case $4 in ' '?*) set -- "$1" "$2" "$3" "${4#?}" ;; *) break ;; esac
     done
     case $_substrax_classes$2 in
-        *[\'\"\\]* | *[\;\&\|\<\>][!\;\&\|\<\>]* | yes*[[:blank:]][!\#[:blank:]]*) ;;
-        *[\;\&\|\<\>]) return ;;
-        *) case $3 in '' | ' ' | '#'* | [\;\&\|\<\>\)]*) return ;; esac ;;
+        *[\'\"\\\(]* | *[\;\&\|\<\>][!\;]* | *[\&\|\<\>] | yes*[[:blank:]][!\#[:blank:]]*) ;;
+        *\;) return ;;
+        *)
+            case $3:$4 in
+                *: | *:' ' | *:'#'* | *:[\;\)]* | *:'&&'* | *:'||'*) return ;;
+                [\'\"]:[ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_]*=*) return ;;
+            esac
+            ;;
     esac
-    _substrax_problem="the value of $1 has a blank, a quote, a backslash or one of ; & | < > that is not within quotes, so sh would not take all of it; write $1='...'"
+    # In the quotes that the value does not hold itself.
+    case $2$4 in *\'*) set -- "$1" '"..."' ;; *) set -- "$1" "'...'" ;; esac
+    _substrax_problem="the value of $1 has a blank, a quote, a backslash or one of ( ; & | < > that is not within quotes, so sh would not take all of it; write $1=$2"
+}
+# Sets _substrax_part to TEXT without each backslash and what it escapes.
+_substrax_without_escapes() {
+    _substrax_part=$1
+    while :; do
+        case $_substrax_part in
+            *\\?*) _substrax_part=${_substrax_part%%\\*}${_substrax_part#*\\?} ;;
+            *) break ;;
+        esac
+    done
 }
 
 # ---- 1. is this file sourced, and where is it? -------------------------------------------------------------------
@@ -306,7 +357,7 @@ if [ -z "$_substrax_self" ] && [ -r /proc/self/stat ]; then
         eval "$_substrax_script"
         # That it is the one here, as it mostly is, can be seen without a process. posh alone has no -ef.
         # shellcheck disable=SC3013
-        if [ "/proc/self/fd/$_substrax_last" -ef "$PWD/activate.sh" ] 2>/dev/null; then
+        if [ "/proc/self/fd/$_substrax_last" -ef "${PWD-}/activate.sh" ] 2>/dev/null && [ ! -h "$PWD/activate.sh" ]; then
             _substrax_self=$PWD/activate.sh
         else
             # readlink is a process with files of its own, and $$ is not the number of a subshell.
@@ -333,8 +384,15 @@ if [ "$_substrax_error" = executed ]; then
 fi
 case $_substrax_self in
     '' | /*) ;;
-    ./*) _substrax_self=$PWD/${_substrax_self#./} ;;
-    *) _substrax_self=$PWD/$_substrax_self ;;
+    *)
+        # The shell's idea of where it is, if that is where it is: the directory may have been renamed.
+        # shellcheck disable=SC3013
+        if [ "${PWD-}/$_substrax_self" -ef "$_substrax_self" ]; then
+            _substrax_self=$PWD/${_substrax_self#./}
+        else
+            _substrax_self=''
+        fi
+        ;;
 esac
 _substrax_root=${_substrax_self%/*}
 if [ -z "$_substrax_root" ] && [ -n "$_substrax_self" ]; then _substrax_root=/; fi
@@ -342,7 +400,9 @@ if [ "$_substrax_root_from_here" != . ]; then _substrax_root=$_substrax_root/$_s
 case $_substrax_root in
     */.. | */../* | */. | */./*)
         # The dot keeps a line feed at the end of the path, which $(...) would take away.
-        _substrax_root=$(CDPATH='' cd -- "$_substrax_root" >/dev/null 2>&1 && \printf '%s.' "$PWD") || :
+        # And the slashes stand behind what a trap prints.
+        _substrax_root=$(CDPATH='' cd -- "$_substrax_root" >/dev/null 2>&1 && \printf '//%s.' "$PWD") || :
+        _substrax_root=/${_substrax_root##*//}
         _substrax_root=${_substrax_root%.}
         ;;
 esac
@@ -352,11 +412,19 @@ esac
 _substrax_venv=$_substrax_root/.venv
 _substrax_file=$_substrax_root/$_substrax_env_file
 _substrax_manifest=${_substrax_prefix}_MANAGED_ENV_VARS
-eval "_substrax_listed=\${$_substrax_manifest-}"
+case $_substrax_prefix in
+    # It goes through eval.
+    '' | [!ABCDEFGHIJKLMNOPQRSTUVWXYZ]* | *[!ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_]*)
+        _substrax_error="the settings of activate.sh say that prefix is '$_substrax_prefix', expected an upper-case name such as DATARAX"
+        ;;
+    *) eval "_substrax_listed=\${$_substrax_manifest-}" ;;
+esac
 _substrax_names='' _substrax_rest='' _substrax_kept='' _substrax_taken='' _substrax_marks='' _substrax_values=''
-if [ ! -f "$_substrax_self" ] || [ -z "$_substrax_root" ]; then
+if [ -n "$_substrax_error" ]; then
+    :
+elif [ ! -f "$_substrax_self" ] || [ -z "$_substrax_root" ]; then
     # Never the current directory: it may be another checkout of the same project.
-    _substrax_error="this shell cannot tell where activate.sh is; use bash, zsh or ksh93, and keep the name of the file"
+    _substrax_error="this shell cannot tell where activate.sh is; use bash, zsh or ksh93, keep the name of the file, and cd anew if directories were renamed"
 elif [ ! -r "$_substrax_venv/bin/activate" ] || [ ! -x "$_substrax_venv/bin/python" ]; then
     _substrax_error="no working virtual environment in $_substrax_venv; run setup.sh first"
 elif [ ! -f "$_substrax_file" ] || [ ! -r "$_substrax_file" ]; then
@@ -372,7 +440,14 @@ else
     fi
     _substrax_names=$(_substrax_trial 2>/dev/null) || :
     _substrax_rest=${_substrax_names##*"$_substrax_newline"}
+    case $_substrax_names in
+        *'names: '*) _substrax_names=${_substrax_names#*'names: '} ;;
+        *) _substrax_names='' ;;
+    esac
     _substrax_names=${_substrax_names%%"$_substrax_newline"*}
+    case $_substrax_names in
+        *[!ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_\ ]*) _substrax_names='' ;;
+    esac
     case $_substrax_names:$_substrax_rest in
         :*) _substrax_error="$_substrax_file cannot be loaded: it is damaged, or a variable that it or .venv sets is readonly here; run setup.sh again, or use a new shell" ;;
         copied:*) _substrax_error="this checkout was moved or copied: its .venv is another one's; run setup.sh --recreate" ;;
@@ -460,7 +535,8 @@ if [ -z "$_substrax_error" ]; then
         else
             PATH=${_OLD_VIRTUAL_PATH-$PATH}
             PS1=${_OLD_VIRTUAL_PS1-${PS1-}}
-            unset VIRTUAL_ENV VIRTUAL_ENV_PROMPT _OLD_VIRTUAL_PATH _OLD_VIRTUAL_PS1
+            if [ -n "${_OLD_VIRTUAL_PYTHONHOME-}" ]; then export PYTHONHOME="$_OLD_VIRTUAL_PYTHONHOME"; fi
+            unset VIRTUAL_ENV VIRTUAL_ENV_PROMPT _OLD_VIRTUAL_PATH _OLD_VIRTUAL_PS1 _OLD_VIRTUAL_PYTHONHOME
             unset -f deactivate
         fi
     }
@@ -488,7 +564,7 @@ fi
 # ---- 4. leave nothing behind -------------------------------------------------------------------------------------
 
 unset -f _substrax_keep_names _substrax_save _substrax_without_cuda _substrax_trial _substrax_read_user_file \
-    _substrax_judge
+    _substrax_judge _substrax_judge_value _substrax_without_escapes
 if [ -z "${_SUBSTRAX_SAVED+set}" ]; then unset -f _substrax_put_back; fi
 # What an activation by template 0.1.0 has left for its own deactivate.
 unset -f _substrax_each _substrax_try 2>/dev/null || :

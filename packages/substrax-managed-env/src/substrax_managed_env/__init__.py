@@ -1,4 +1,4 @@
-"""Write and inspect the environment file that a repository's `activate.sh` sources.
+"""Write and inspect the environment file that a repository's `activate.sh` sources, and vendor that script.
 
 Run it as `python -m substrax.runtime.managed_env`. Importing it loads no jax and starts no process.
 """

@@ -13,8 +13,10 @@ from ._shell_file import read_back, render
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any, NoReturn
+
+    from ._vendor import Copy
 
 __all__ = ["main"]
 
@@ -29,14 +31,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Returns:
         The exit code: 0; 1 if `vendor --check` has found something, a line each on standard output; 2 after one line on
-        standard error that names what is wrong, with nothing written.
+        standard error that names what is wrong, with nothing written (but for the first of `vendor`'s two files, where
+        the system refuses the second).
     """
     try:
         arguments = _parser().parse_args(argv)
         return int(arguments.run(arguments) or 0)
     except OSError as error:
         # strerror and not str(): the number tells a person nothing, and ours names a remedy.
-        problem = f"{_shown(os.fspath(error.filename))}: {error.strerror}" if error.filename else str(error)
+        problem = f"{_shown(os.fspath(error.filename))}: {error.strerror}" if error.filename else str(error.strerror)
     except ValueError as error:
         problem = str(error)
     print(f"{_PROGRAM}: error: {' '.join(problem.split())}", file=sys.stderr)
@@ -80,13 +83,20 @@ def _parser() -> argparse.ArgumentParser:
     )
     show.set_defaults(run=_show)
 
-    vendor = commands.add_parser("vendor", help="copy activate.sh and setup.sh in, or upgrade the copies")
-    vendor.add_argument("--prefix", help="as for write; not needed where there are copies")
-    vendor.add_argument(
+    vendor = commands.add_parser(
+        "vendor", help="copy activate.sh and setup.sh in, or upgrade the copies, with their settings kept"
+    )
+    vendor.add_argument("--prefix", help="what the project's variables begin with; not needed where there are copies")
+    either = vendor.add_mutually_exclusive_group()
+    either.add_argument(
         "--check", action="store_true", help="write nothing; exit with 1 if a copy is not as it should be"
     )
-    vendor.add_argument("--force", action="store_true", help="replace files that are no copies, or newer ones")
-    vendor.add_argument("directory", nargs="?", default=".", metavar="DIR", help="default: the current directory")
+    either.add_argument(
+        "--force", action="store_true", help="replace what is no copy, with its settings, and newer copies"
+    )
+    vendor.add_argument(
+        "directory", nargs="?", default=".", metavar="DIR", help="where; default: the current directory"
+    )
     vendor.set_defaults(run=_vendor)
     return parser
 
@@ -117,70 +127,116 @@ def _show(arguments: argparse.Namespace) -> None:
 
 def _vendor(arguments: argparse.Namespace) -> int:
     # Here and not above: write has no use for it.
-    from . import _vendor as templates
+    from ._vendor import EXECUTABLE, TEMPLATES, differences, disagreement, is_newer, read
 
     folder = arguments.directory
     if not os.path.isdir(folder):
         raise ValueError(f"DIR is {folder!r}, expected a directory that exists")
-    paths = {name: os.path.normpath(os.path.join(folder, name)) for name in templates.TEMPLATES}
-    copies = {name: _text(path) for name, path in paths.items()}
-    prefix = templates.shared_settings(copies).get("prefix", arguments.prefix)
+    paths = {name: name if folder == "." else os.path.join(folder, name) for name in TEMPLATES}
+    copies: dict[str, Copy] = {}
+    # Each with its file: what only a person can mend, what --force may replace, and what a new copy mends.
+    obstacles: list[tuple[str, str]] = []
+    foreign: list[tuple[str, str]] = []
+    faults: list[tuple[str, str]] = []
+    for name, path in paths.items():
+        if os.path.islink(path):
+            obstacles.append((name, "is a symbolic link; put a copy in its place"))
+        elif not os.path.exists(path):
+            faults.append((name, "is missing"))
+        elif not os.path.isfile(path):
+            obstacles.append((name, "is there already and not a regular file"))
+        else:
+            text = _text(path)
+            try:
+                copies[name] = read(name, text)
+            except ValueError as error:
+                foreign.append((name, str(error)))
+            else:
+                (foreign if is_newer(copies[name]) else faults).extend(
+                    (name, way) for way in differences(copies[name], text)
+                )
+            if name in EXECUTABLE and not os.stat(path).st_mode & 0o111:
+                faults.append((name, "is not executable"))
+    if len(copies) == len(TEMPLATES) and (problem := disagreement(*copies.values())):
+        obstacles.append((TEMPLATES[-1], problem))
+    prefix = next((copy.shared["prefix"] for copy in copies.values()), arguments.prefix)
     if arguments.prefix not in (None, prefix):
         raise ValueError(f"--prefix is {arguments.prefix!r}, and the copies here say {prefix!r}; change it in both")
-    faults = templates.faults(copies)
-    for name in templates.EXECUTABLE:
-        if copies[name] is not None and not os.access(paths[name], os.X_OK):
-            faults[name].append("is not executable")
-    # Whole before the first is written.
-    texts = None
-    if not arguments.check:
-        texts = templates.texts(copies, _first_settings(prefix, folder), force=arguments.force)
 
-    for name, path in paths.items():
-        for fault in faults[name] if texts is None or copies[name] is not None else ():
-            print(f"{_shown(path)} {fault}")
-        if not faults[name]:
-            print(f"{_shown(path)} is up to date, template {templates.version(copies[name] or '')}")
-        elif texts is not None:
-            replace_file(path, os.fsencode(texts[name]), executable=name in templates.EXECUTABLE)
-            print(f"Wrote {_shown(path)}, template {templates.version(texts[name])}")
-    if texts is None and any(faults.values()):
-        command = f"{_PROGRAM} vendor --prefix {prefix or 'PREFIX'}{'' if folder == '.' else f' {folder}'}"
-        print(f"A new copy keeps the settings: {_shown(command)}")
-        return 1
+    found = obstacles + foreign + faults
+    if arguments.check:
+        _say(paths, found, copies)
+        if faults and not obstacles and not foreign:
+            print(f"A new copy keeps the settings: {_shown(_command(prefix or 'PREFIX', folder))}")
+        return int(bool(found))
+    if refused := obstacles if arguments.force else obstacles + foreign:
+        raise ValueError("; ".join(f"{_shown(paths[name])} {problem}" for name, problem in refused))
+    texts = _texts(copies, prefix, folder)
+    _say(paths, [(name, problem) for name, problem in found if problem != "is missing"], copies)
+    for name in dict.fromkeys(name for name, _ in found):
+        replace_file(paths[name], os.fsencode(texts[name]), executable=name in EXECUTABLE)
+        print(f"Wrote {_shown(paths[name])}, template {read(name, texts[name]).version}")
     return 0
 
 
-def _text(path: str) -> str | None:
-    try:
-        with open(path, "rb") as file:
-            return os.fsdecode(file.read())
-    except FileNotFoundError:
-        return None
+def _say(paths: Mapping[str, str], found: Sequence[tuple[str, str]], copies: Mapping[str, Copy]) -> None:
+    for name, path in paths.items():
+        problems = [problem for of, problem in found if of == name]
+        for problem in problems:
+            print(f"{_shown(path)} {problem}")
+        if name in copies and not problems:
+            print(f"{_shown(path)} is up to date, template {copies[name].version}")
+
+
+def _command(prefix: str, folder: str) -> str:
+    import shlex
+
+    where = [] if folder == "." else ["--", folder] if folder.startswith("-") else [folder]
+    return shlex.join([*_PROGRAM.split(), "vendor", "--prefix", prefix, *where])
+
+
+def _texts(copies: Mapping[str, Copy], prefix: str | None, folder: str) -> dict[str, str]:
+    """The whole text of each file; what both say stands in a new one as in the copy that is there."""
+    from ._vendor import TEMPLATES, upgraded, with_settings
+
+    if len(copies) == len(TEMPLATES):
+        return {name: upgraded(copy) for name, copy in copies.items()}
+    settings = _first_settings(prefix, folder)
+    for copy in copies.values():
+        settings |= copy.shared
+    return {name: upgraded(copies[name]) if name in copies else with_settings(name, settings) for name in TEMPLATES}
+
+
+def _text(path: str) -> str:
+    with open(path, "rb") as file:
+        return os.fsdecode(file.read())
 
 
 def _first_settings(prefix: str | None, folder: str) -> dict[str, str]:
     """The settings of a new copy: the project of `folder`, and those of its extras that are named as a backend."""
-    import tomllib
-
     if prefix is None:
         raise ValueError("--prefix is missing: what the project's variables begin with, such as DATARAX")
     check_prefix(prefix)
-    here = root = os.path.abspath(folder)
+    here = root = os.path.realpath(folder)
     while not os.path.isfile(project := os.path.join(root, "pyproject.toml")) and root != os.path.dirname(root):
         root = os.path.dirname(root)
-    extras: dict[str, object] = {}
-    if os.path.isfile(project):
-        with open(project, "rb") as file:
-            extras = tomllib.load(file).get("project", {}).get("optional-dependencies", {})
-    else:
-        root = here
+    extras = _extras(project) if os.path.isfile(project) else []
     return {
         "prefix": prefix,
         "env_file": f".{prefix.lower()}.env",
-        "root_from_here": os.path.relpath(root, here),
+        "root_from_here": os.path.relpath(root, here) if os.path.isfile(project) else ".",
         **{f"extras_{name}": name if name in extras else "" for name in BACKENDS if name != "auto"},
     }
+
+
+def _extras(project: str) -> list[str]:
+    import tomllib
+
+    try:
+        with open(project, "rb") as file:
+            return list(tomllib.load(file).get("project", {}).get("optional-dependencies", {}).keys())
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"{_shown(project)} cannot be read: {error}") from error
 
 
 def _configured_backend(prefix: str, env_file: str) -> str:

@@ -9,6 +9,8 @@ from contextlib import suppress
 
 __all__ = ["replace_file"]
 
+_TEMPORARY = ".substrax-writing-"
+
 # What a kernel or a file system answers that has no nameless files, or cannot give one a name.
 _NO_NAMELESS_FILES = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT, errno.EXDEV, errno.EPERM)
 
@@ -23,7 +25,7 @@ def replace_file(path: str, data: bytes, *, executable: bool = False) -> None:
     Args:
         path: Where to write; its directory has to exist.
         data: The whole content.
-        executable: Whether it is to be one: whoever may read the file may then run it, 0755 for a new one.
+        executable: Whether its owner, and whoever may read it, may run it; 0755 for a new one.
 
     Raises:
         OSError: With `path` as its `filename`, if that is a symbolic link or not a regular file, or if the system
@@ -36,7 +38,7 @@ def replace_file(path: str, data: bytes, *, executable: bool = False) -> None:
     try:
         mode = _mode_to_keep(path)
         if mode is not None and executable:
-            mode |= (mode & 0o444) >> 2
+            mode |= 0o100 | (mode & 0o444) >> 2
         folder = os.open(directory or ".", os.O_RDONLY | os.O_DIRECTORY)
         try:
             _remove_litter(folder)
@@ -62,9 +64,6 @@ def _put(folder: int, name: str, data: bytes, mode: int | None, new_mode: int) -
         with suppress(FileNotFoundError):
             os.unlink(temporary, dir_fd=folder)
         raise
-
-
-_TEMPORARY = ".substrax-writing-"
 
 
 def _remove_litter(folder: int) -> None:

@@ -2,133 +2,148 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from contextlib import suppress
+from dataclasses import dataclass
+
+from ._environment import check_prefix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["EXECUTABLE", "TEMPLATES", "faults", "shared_settings", "texts", "version"]
+__all__ = [
+    "EXECUTABLE",
+    "TEMPLATES",
+    "Copy",
+    "differences",
+    "disagreement",
+    "is_newer",
+    "read",
+    "upgraded",
+    "with_settings",
+]
 
 TEMPLATES = ("activate.sh", "setup.sh")
 EXECUTABLE = ("setup.sh",)
 
 _SHARED = ("prefix", "env_file", "root_from_here")
-_VERSION = "substrax shell template "
+_VERSION = "# substrax shell template "
 _BEGIN, _END = "# >>> settings", "# <<< settings"
 
 
-def texts(copies: Mapping[str, str | None], settings: Mapping[str, str], *, force: bool = False) -> dict[str, str]:
-    """What each copy has to be: its template, with the settings of the copy that is there, byte for byte.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Copy:
+    """A file that is a copy of a template, taken apart."""
 
-    Args:
-        copies: The file of each name in `TEMPLATES`, `None` where there is none.
-        settings: Those of a file that is not there yet; it takes what both have from the other one, if that is there.
-        force: Whether a file that is no copy is replaced like one that is not there, and a newer one by an older.
+    name: str
+    version: str
+    head: tuple[str, ...]
+    """The lines up to the mark where the settings begin."""
+    settings: tuple[str, ...]
+    """The lines of the settings, which an upgrade keeps."""
+    tail: tuple[str, ...]
+    """The lines from the mark on where the settings end."""
+    shared: Mapping[str, str]
+    """The settings that both templates have, by their names."""
+
+
+def read(name: str, text: str) -> Copy:
+    """Take `text` apart, the file `name`.
 
     Raises:
-        ValueError: If a file is no copy, or a newer one; or if two copies do not say the same.
+        ValueError: In words that follow the name, if it is no copy that an upgrade could keep the settings of.
     """
-    if problem := _disagreement(copies):
-        raise ValueError(f"{TEMPLATES[1]} {problem}")
-    settings = {**settings, **shared_settings(copies)}
-    made = {}
-    for name, copy in copies.items():
-        if copy is not None and not force and (not version(copy) or _is_newer(name, copy)):
-            raise ValueError(f"{name} {faults(copies)[name][0]}")
-        made[name] = _upgraded(name, copy) if copy is not None and version(copy) else with_settings(name, settings)
-    return made
+    if _has_crlf(text):
+        text = text.replace("\r\n", "\n")
+    lines = text.split("\n")
+    stated = next((line for line in lines if line.startswith(_VERSION)), None)
+    if stated is None or not any(line.startswith(f"# {name} - ") for line in lines):
+        raise ValueError("is no copy of the template; --force replaces it, with its settings")
+    version = stated.removeprefix(_VERSION).partition(",")[0]
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})*", version):
+        raise ValueError(f"says no version that can be read, {stated!r}, expected {_VERSION!r} and one, such as 0.1.0,")
+    begins = [number for number, line in enumerate(lines, start=1) if line.startswith(_BEGIN)]
+    ends = [number for number, line in enumerate(lines) if line.startswith(_END)]
+    if len(begins) != 1 or len(ends) != 1 or begins[0] > ends[0]:
+        raise ValueError(
+            f"does not have one line that begins its settings, {_BEGIN!r}, and one that ends them, {_END!r}"
+        )
+    head, settings, tail = lines[: begins[0]], lines[begins[0] : ends[0]], lines[ends[0] :]
+    shared = _shared_settings(name, settings)
+    return Copy(name=name, version=version, head=tuple(head), settings=tuple(settings), tail=tuple(tail), shared=shared)
 
 
-def faults(copies: Mapping[str, str | None]) -> dict[str, list[str]]:
-    """What is wrong with each copy, in words that follow its name."""
-    found = {name: ["is missing"] if copy is None else _faults(name, copy) for name, copy in copies.items()}
-    if problem := _disagreement(copies):
-        found[TEMPLATES[1]].append(problem)
-    return found
-
-
-def shared_settings(copies: Mapping[str, str | None]) -> dict[str, str]:
-    """The settings that stand in both templates, as the first copy that is there has them."""
-    return next((found for copy in copies.values() if copy is not None and (found := _settings(copy))), {})
-
-
-def version(copy: str) -> str:
-    """The version of the template that `copy` is a copy of; empty if it is a copy of none."""
-    words = next((line.partition(_VERSION)[2] for line in copy.split("\n")[:20] if _VERSION in line), "")
-    number = words.partition(",")[0]
-    is_one = all(part.isascii() and part.isdecimal() for part in number.split("."))
-    return number if is_one and _parts(copy)[1] else ""
-
-
-def with_settings(name: str, settings: Mapping[str, str]) -> str:
-    """The template `name` that says `settings`; those that it does not have are skipped."""
-    import shlex
-
-    head, block, tail = _parts(_template(name))
-    for number, line in enumerate(block):
-        if (setting := _setting(line)) in settings:
-            block[number] = f"{line.partition('=')[0]}={shlex.quote(settings[setting])}"
-    return "\n".join([*head, *block, *tail])
-
-
-def _disagreement(copies: Mapping[str, str | None]) -> str:
-    first, second = (_settings(copies[name] or "") for name in TEMPLATES)
+def disagreement(first: Copy, second: Copy) -> str:
+    """What `second` says that `first` does not, in words that follow its name; empty if they agree."""
     for setting in _SHARED:
-        if first and second and first.get(setting) != second.get(setting):
-            here, there = second.get(setting), first.get(setting)
-            return f"says that {setting} is {here!r}, and {TEMPLATES[0]} that it is {there!r}; change one of them"
+        if (here := second.shared[setting]) != (there := first.shared[setting]):
+            return f"says that {setting} is {here!r}, and {first.name} that it is {there!r}; change one of them"
     return ""
 
 
-def _faults(name: str, copy: str) -> list[str]:
-    present, installed = version(copy), version(_template(name))
-    if not present:
-        if _VERSION in copy:
-            return [f"has lost a line that marks its settings, {_BEGIN!r} or {_END!r}; put it back"]
-        return ["is no copy of the template; --force replaces it"]
-    if _is_newer(name, copy):
-        return [f"is a copy of template {present}, newer than {installed} here; upgrade substrax-managed-env"]
-    if present != installed:
-        return [f"is a copy of template {present}, older than {installed} here"]
-    if copy == (wanted := _upgraded(name, copy)):
-        return []
-    if _has_crlf(copy):
+def is_newer(copy: Copy) -> bool:
+    """Whether `copy` is of a later version than the installed template."""
+    return _release(copy.version) > _release(_template(copy.name).version)
+
+
+def upgraded(copy: Copy) -> str:
+    """The installed template with the settings of `copy`, byte for byte."""
+    template = _template(copy.name)
+    return "\n".join([*template.head, *copy.settings, *template.tail])
+
+
+def with_settings(name: str, settings: Mapping[str, str]) -> str:
+    """The installed template `name` that says `settings`; those that it does not have are skipped."""
+    template = _template(name)
+    lines = list(template.settings)
+    for number, line in enumerate(lines):
+        if (setting := _setting(line)) in settings:
+            lines[number] = f"{line.partition('=')[0]}={shlex.quote(settings[setting])}"
+    return "\n".join([*template.head, *lines, *template.tail])
+
+
+def differences(copy: Copy, text: str) -> list[str]:
+    """How `text`, which `copy` was read from, is not what an upgrade makes of it, in words that follow its name."""
+    installed = _template(copy.name).version
+    if _has_crlf(text):
         return [
             "has CRLF line ends, which a shell takes for a part of each value; put *.sh text eol=lf in .gitattributes"
         ]
-    # The second list is longer or the same if the first runs out, so that there is always a difference to name.
-    pairs = zip([*copy.split("\n"), "the end"], [*wanted.split("\n"), "the end"], strict=False)
-    number, line = next((number, line) for number, (line, other) in enumerate(pairs, start=1) if line != other)
-    return [f"differs from template {installed} in line {number}: {line.strip()!r}"]
+    if copy.version != installed:
+        return [f"is a copy of template {copy.version}, {'newer' if is_newer(copy) else 'older'} than {installed} here"]
+    if text == (wanted := upgraded(copy)):
+        return []
+    lines = text.split("\n")
+    pairs = enumerate(zip(lines, wanted.split("\n"), strict=False), start=1)
+    different = next(((number, line) for number, (line, other) in pairs if line != other), None)
+    if wanted.startswith(text):
+        return [f"is template {installed} without its end, after line {len(lines)}"]
+    if different is None or different[0] == len(wanted.split("\n")):
+        return [f"goes on after the end of template {installed}"]
+    return [f"differs from template {installed} in line {different[0]}: {different[1].strip()!r}"]
 
 
-def _upgraded(name: str, copy: str) -> str:
-    head, _, tail = _parts(_template(name))
-    return "\n".join([*head, *_parts(copy.replace("\r\n", "\n") if _has_crlf(copy) else copy)[1], *tail])
-
-
-def _has_crlf(copy: str) -> bool:
-    """Whether a checkout has converted the line ends of all of it."""
-    return copy.partition("\n")[0].endswith("\r")
-
-
-def _is_newer(name: str, copy: str) -> bool:
-    present, installed = version(copy), version(_template(name))
-    return [int(part) for part in present.split(".")] > [int(part) for part in installed.split(".")]
-
-
-def _settings(copy: str) -> dict[str, str]:
-    import shlex
-
-    found = {}
-    for line in _parts(copy)[1] if version(copy) else []:
-        if (setting := _setting(line)) in _SHARED:
-            value = line.partition("=")[2]
-            # Where a quote is open there is a fault for setup.sh to name; here it is only not equal to another value.
+def _shared_settings(name: str, lines: list[str]) -> dict[str, str]:
+    """What the lines of the settings say; the first of each counts, as further values may look like them."""
+    prefix = "_substrax_" if name == "activate.sh" else ""
+    found: dict[str, str] = {}
+    for line in lines:
+        assigned, equals, value = line.strip().partition("=")
+        setting = assigned.removeprefix(prefix)
+        if equals and assigned == prefix + setting and setting in _SHARED:
             with suppress(ValueError):
                 value = "".join(shlex.split(value, comments=True)[:1])
-            found[setting] = value
+            found.setdefault(setting, value)
+    if missing := [setting for setting in _SHARED if setting not in found]:
+        raise ValueError(f"does not say {prefix}{missing[0]}=... in its settings; put it there")
+    if carriage_returns := [line for line in lines if line.endswith("\r")]:
+        raise ValueError(f"has a carriage return in its settings, {carriage_returns[0]!r}; take it out")
+    try:
+        check_prefix(found["prefix"])
+    except ValueError as error:
+        raise ValueError(f"says in its settings that {error}") from None
     return found
 
 
@@ -137,21 +152,20 @@ def _setting(line: str) -> str:
     return name.removeprefix("_substrax_") if equals else ""
 
 
-def _parts(text: str) -> tuple[list[str], list[str], list[str]]:
-    """The lines up to the mark that begins the settings, the settings, and the lines from the mark that ends them."""
-    lines = text.split("\n")
-    begins = [number for number, line in enumerate(lines, start=1) if line.startswith(_BEGIN)]
-    ends = [number for number, line in enumerate(lines) if line.startswith(_END)]
-    if len(begins) != 1 or len(ends) != 1 or begins[0] > ends[0]:
-        return lines, [], []
-    return lines[: begins[0]], lines[begins[0] : ends[0]], lines[ends[0] :]
+def _has_crlf(text: str) -> bool:
+    """Whether a checkout has converted the line ends of all of it."""
+    return text.count("\r\n") == text.count("\n") > 0
 
 
-def _template(name: str) -> str:
+def _release(version: str) -> list[int]:
+    return [int(part) for part in version.split(".")]
+
+
+def _template(name: str) -> Copy:
     from importlib.resources import files
 
     try:
-        return files(__package__ or "").joinpath("templates", name).read_text("ascii")
+        return read(name, files(__package__ or "").joinpath("templates", name).read_text("ascii"))
     except NotADirectoryError as error:
         problem = "the templates are a symbolic link, which git has checked out as a file; set core.symlinks"
         raise OSError(error.errno, problem, error.filename) from error
