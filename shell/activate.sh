@@ -119,8 +119,8 @@ _substrax_without_cuda() {
 }
 
 # The trial run, in a subshell: a damaged file or a readonly variable ends that, not the user's shell. It answers, line
-# by line, with the names to save (or one word that says what is wrong), the user's files as it comes to them, and
-# `checked` at the end. What the caller's traps and traces print may stand in between, and is nobody's answer.
+# by line, with the names to save (or one word that says what is wrong), the user's files as it comes to them, the names
+# that those assign to, and `checked` at the end. What the caller's traps and traces print may stand in between, and is nobody's answer.
 _substrax_trial() {
     # shellcheck disable=SC3047
     case ${BASH_VERSION-}${ZSH_VERSION-} in '') ;; *) trap - DEBUG ;; esac
@@ -179,6 +179,7 @@ _substrax_trial() {
         esac
     } >/dev/null
     \echo "names: $_substrax_listed"
+    _substrax_assigned='' _substrax_more=''
     # Whether patterns have classes of characters, as in all shells but posh.
     # shellcheck disable=SC2194
     case a in [[:alpha:]]) _substrax_classes=yes ;; *) _substrax_classes=no ;; esac
@@ -192,9 +193,27 @@ _substrax_trial() {
             _substrax_read_user_file "$_substrax_root/$_substrax_rest" || exit 1
         fi
     done
+    if [ -n "$_substrax_assigned" ]; then
+        _substrax_keep_names "$_substrax_assigned"
+        eval "_substrax_add $_substrax_rest"
+        # The answer, if the next line is the end of this subshell.
+        \echo '.env or .env.local sets a variable that is readonly here; use a new shell'
+        eval "unset -v _substrax_assigned $_substrax_more" || exit 1
+    fi
+    \echo "more:$_substrax_more"
     \echo checked
     # bash has traps for return too. ksh93 would keep this function, as one that has not ended.
     if [ -n "${BASH_VERSION-}" ]; then exit 0; fi
+}
+
+_substrax_add() {
+    while [ "$#" -gt 0 ]; do
+        case " $_substrax_listed $_substrax_manifest$_substrax_more " in
+            *" $1 "*) ;;
+            *) _substrax_more="$_substrax_more $1" ;;
+        esac
+        shift
+    done
 }
 
 # Usage: _substrax_read_user_file FILE
@@ -262,6 +281,7 @@ _substrax_judge() {
             ;;
         [0123456789]* | *[!ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_]*) ;;
         *)
+            _substrax_assigned="$_substrax_assigned $1"
             _substrax_judge_value "$1" "$2"
             return
             ;;
@@ -419,7 +439,7 @@ case $_substrax_prefix in
         ;;
     *) eval "_substrax_listed=\${$_substrax_manifest-}" ;;
 esac
-_substrax_names='' _substrax_rest='' _substrax_kept='' _substrax_taken='' _substrax_marks='' _substrax_values=''
+_substrax_names='' _substrax_more='' _substrax_rest='' _substrax_kept='' _substrax_taken='' _substrax_marks='' _substrax_values=''
 if [ -n "$_substrax_error" ]; then
     :
 elif [ ! -f "$_substrax_self" ] || [ -z "$_substrax_root" ]; then
@@ -441,11 +461,15 @@ else
     _substrax_names=$(_substrax_trial 2>/dev/null) || :
     _substrax_rest=${_substrax_names##*"$_substrax_newline"}
     case $_substrax_names in
+        *'names: '*"${_substrax_newline}more:"*) _substrax_more=${_substrax_names##*"${_substrax_newline}more:"} ;;
+    esac
+    case $_substrax_names in
         *'names: '*) _substrax_names=${_substrax_names#*'names: '} ;;
         *) _substrax_names='' ;;
     esac
+    _substrax_more=${_substrax_more%%"$_substrax_newline"*}
     _substrax_names=${_substrax_names%%"$_substrax_newline"*}
-    case $_substrax_names in
+    case $_substrax_names$_substrax_more in
         *[!ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_\ ]*) _substrax_names='' ;;
     esac
     case $_substrax_names:$_substrax_rest in
@@ -487,7 +511,7 @@ if [ -z "$_substrax_error" ]; then
     . "$_substrax_venv/bin/activate" || :
     eval "$_substrax_script"
 
-    _SUBSTRAX_SAVED="$_substrax_names $_substrax_manifest"
+    _SUBSTRAX_SAVED="$_substrax_names $_substrax_manifest$_substrax_more"
     eval "_substrax_save $_SUBSTRAX_SAVED"
     # Whatever the environment has under those names is not ours.
     eval "unset -v _SUBSTRAX_EXPORTED $_substrax_values; _substrax_rest=\"$_substrax_rest\""
@@ -499,8 +523,9 @@ if [ -z "$_substrax_error" ]; then
             set -- "${1#"${1%% *}"}"
             set -- "${1# }"
         done' sh "$_SUBSTRAX_SAVED") || :
-        # Away with arrays, integers and other kinds of variables, which would make something else of the value.
-        eval "unset -v $_SUBSTRAX_SAVED" || :
+        # Away with arrays, integers and other kinds of variables, which would make something else of the value. What the
+        # user's files assign to stays until then, as they may add to it.
+        eval "unset -v $_substrax_names $_substrax_manifest" || :
     fi
     . "$_substrax_file" || :
     eval "_substrax_rest=\" \${$_substrax_manifest-} \""
@@ -563,7 +588,7 @@ fi
 
 # ---- 4. leave nothing behind -------------------------------------------------------------------------------------
 
-unset -f _substrax_keep_names _substrax_save _substrax_without_cuda _substrax_trial _substrax_read_user_file \
+unset -f _substrax_keep_names _substrax_save _substrax_without_cuda _substrax_trial _substrax_add _substrax_read_user_file \
     _substrax_judge _substrax_judge_value _substrax_without_escapes
 if [ -z "${_SUBSTRAX_SAVED+set}" ]; then unset -f _substrax_put_back; fi
 # What an activation by template 0.1.0 has left for its own deactivate.
@@ -571,7 +596,7 @@ unset -f _substrax_each _substrax_try 2>/dev/null || :
 if [ -n "$_substrax_error" ]; then
     \printf '%s\n' "activate.sh: error: $_substrax_error" >&2
     unset _substrax_prefix _substrax_env_file _substrax_root_from_here _substrax_error _substrax_self _substrax_pid \
-        _substrax_root _substrax_venv _substrax_file _substrax_manifest _substrax_listed _substrax_names _substrax_rest \
+        _substrax_root _substrax_venv _substrax_file _substrax_manifest _substrax_listed _substrax_names _substrax_more _substrax_rest \
         _substrax_last _substrax_below _substrax_newline _substrax_script _substrax_kept _substrax_taken _substrax_marks _substrax_values _substrax_fish_and_csh
     # `return 1 || :` lets `. ./activate.sh || ...` work under `set -e` in dash and busybox ash, where a plain
     # `return 1` ends the script; ksh93 is the other way round.
@@ -580,5 +605,5 @@ if [ -n "$_substrax_error" ]; then
     return 1 || :
 fi
 unset _substrax_prefix _substrax_env_file _substrax_root_from_here _substrax_error _substrax_self _substrax_pid \
-    _substrax_root _substrax_venv _substrax_file _substrax_manifest _substrax_listed _substrax_names _substrax_rest \
+    _substrax_root _substrax_venv _substrax_file _substrax_manifest _substrax_listed _substrax_names _substrax_more _substrax_rest \
     _substrax_last _substrax_below _substrax_newline _substrax_script _substrax_kept _substrax_taken _substrax_marks _substrax_values _substrax_fish_and_csh

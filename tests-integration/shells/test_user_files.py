@@ -167,6 +167,47 @@ def test_a_check_starts_nothing_that_the_files_name(shell, tmp_path):
     assert (exit_code != 0, "line 4: the value of K" in errors, (root / "pwned").exists()) == (True, True, False)
 
 
+SEEN = """seen() { sh -c 'echo "${JAX_NUM_CPU_DEVICES-unset} ${LIST-unset} ${OWN-unset} ${LOCAL-unset} ${UNEXPORTED-unset}"'; }
+UNEXPORTED=mine
+"""
+OF_A = "JAX_NUM_CPU_DEVICES=4\nexport LIST=a:$LIST\nOWN=\n  UNEXPORTED=a\n"
+
+
+def test_what_they_assign_to_comes_back(shell, tmp_path):
+    root = make_project(tmp_path / "p", shell)
+    (root / ".env").write_text(OF_A)
+    (root / ".env.local").write_text("LOCAL='x y' OWN=z\nLOCAL=2\n")
+    env = {"LIST": "before", "OWN": "1"}
+    code = f'{SEEN}. ./activate.sh; seen; . ./activate.sh; seen; deactivate; seen; echo "$UNEXPORTED"'
+
+    assert run_in(shell, code, cwd=root, env=env) == (
+        0,
+        "4 a:before z 2 a\n" * 2 + "unset before 1 unset unset\nmine\n",
+        quiet(root) * 2,
+    )
+
+
+def test_those_of_one_project_do_not_reach_the_next(shell, tmp_path):
+    first, second = make_project(tmp_path / "a", shell), make_project(tmp_path / "b", shell, prefix="OTHER")
+    (first / ".env").write_text(OF_A)
+    code = f"{SEEN}. {first}/activate.sh; . {second}/activate.sh; seen; deactivate; seen"
+
+    assert run_in(shell, code, cwd=first, env={"LIST": "before"})[:2] == (0, "unset before unset unset unset\n" * 2)
+
+
+def test_a_readonly_variable_of_theirs_is_refused(shell, tmp_path):
+    if shell == "posh":
+        pytest.skip("posh unsets a readonly variable with status 0")
+    root = make_project(tmp_path / "p", shell)
+    (root / ".env").write_text("A=1\nMINE=2\n")
+
+    assert run_in(shell, f'{SHOW}readonly MINE=1; . ./activate.sh; show $?; echo "${{A-unset}}"', cwd=root) == (
+        0,
+        f"1 {AS_BEFORE}unset\n",
+        f"activate.sh: error: {root}/.env or .env.local sets a variable that is readonly here; use a new shell\n",
+    )
+
+
 def test_a_file_that_cannot_be_read_is_refused(shell, tmp_path):
     if os.geteuid() == 0 and shutil.which("setpriv") is None:
         pytest.skip("for root every file can be read, and there is no setpriv to be somebody else")
