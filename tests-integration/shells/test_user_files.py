@@ -223,7 +223,11 @@ def test_a_file_that_cannot_be_read_is_refused(shell, tmp_path):
         capabilities = "-dac_override,-dac_read_search"
         command = ["setpriv", f"--bounding-set={capabilities}", f"--inh-caps={capabilities}", *command]
 
-    assert run(command, cwd=root, env=BARE) == (
+    done = run(command, cwd=root, env=BARE)
+    if done[2].startswith("setpriv: "):
+        pytest.skip("root may not give up its own rights here")
+
+    assert done == (
         0,
         f"1 {AS_BEFORE}",
         f"activate.sh: error: {root}/.env cannot be read; give yourself the right to read it, or remove it\n",
