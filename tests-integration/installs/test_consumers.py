@@ -15,7 +15,8 @@ CONSUMERS = ROOT / "tests-integration" / "consumers"
 def test_its_copies_are_those_of_the_template(environment):
     executable = environment("substrax-managed-env")
 
-    done = run([str(executable), "-m", "substrax.runtime.managed_env", "vendor", "--check"], cwd=CONSUMERS / "vendored")
+    command = [str(executable), "-m", "substrax.runtime.managed_env", "vendor", "--check"]
+    done = run(command, cwd=CONSUMERS / "vendored", env=BARE)
 
     version = (ROOT / "shell" / "VERSION").read_text().strip()
     assert done == (

@@ -48,7 +48,8 @@ def clone(tmp_path_factory):
     place = tmp_path_factory.mktemp("clone") / "substrax"
     for name in files():
         (place / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(ROOT / name, place / name)
+        # The templates are in the package through a symbolic link, and git clones a link as one.
+        shutil.copy2(ROOT / name, place / name, follow_symlinks=False)
     return place
 
 
