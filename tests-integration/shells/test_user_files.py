@@ -234,6 +234,24 @@ def test_a_file_that_cannot_be_read_is_refused(shell, tmp_path):
     )
 
 
+@pytest.mark.parametrize("kind", ["a pipe", "a link to nothing", "a directory", "/dev/null"])
+def test_what_is_no_file_is_refused_if_somebody_may_have_meant_it_as_one(shell, tmp_path, kind):
+    root = make_project(tmp_path / "p", shell)
+    if kind == "a pipe":
+        os.mkfifo(root / ".env")
+    elif kind == "a directory":
+        # As some name their virtual environment.
+        (root / ".env").mkdir()
+    else:
+        (root / ".env").symlink_to("/dev/null" if kind == "/dev/null" else "nowhere")
+    problem = ".env is a pipe, or a link to what is not there; put a file in its place, or remove it"
+    refused = (0, f"1 {AS_BEFORE}", f"activate.sh: error: {root}/{problem}\n")
+
+    assert run_in(shell, f"{SHOW}. ./activate.sh; show $?", cwd=root) == (
+        refused if kind in ("a pipe", "a link to nothing") else (0, ACTIVE, quiet(root))
+    )
+
+
 def test_a_long_value_is_read(shell, tmp_path):
     root = make_project(tmp_path / "p", shell)
     (root / ".env").write_text(f"K={'a' * 100_000}\n")

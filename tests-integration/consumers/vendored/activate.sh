@@ -23,7 +23,8 @@ _substrax_root_from_here=.
 # House rules, each bought with a measured failure:
 #   * no command fails untested: under the caller's `set -e`, dash, busybox ash, mksh and bash 3.2 leave the caller
 #     even from `. ./activate.sh || ...`;
-#   * no word splitting, no globbing, no cd in this shell: IFS, `set -f`, CDPATH and a cd function cannot matter;
+#   * no word splitting, no cd and no globbing (but of numbers, once) in this shell: IFS, `set -f`, CDPATH and a cd
+#     function cannot matter;
 #   * functions keep scratch values in $1 $2 ...: ksh93 has no `local`, and so nothing leaks;
 #   * \echo and \printf, since people have aliases at their prompts, and `command` is not for builtins in zsh;
 #   * what one shell cannot parse is hidden in `eval`, and all is ASCII: yash refuses other bytes under LC_ALL=C;
@@ -120,7 +121,8 @@ _substrax_without_cuda() {
 
 # The trial run, in a subshell: a damaged file or a readonly variable ends that, not the user's shell. It answers, line
 # by line, with the names to save (or one word that says what is wrong), the user's files as it comes to them, the names
-# that those assign to, and `checked` at the end. What the caller's traps and traces print may stand in between, and is nobody's answer.
+# that those assign to, and `checked` at the end. What the caller's traps and traces print may stand in between, and is
+# nobody's answer.
 _substrax_trial() {
     # shellcheck disable=SC3047
     case ${BASH_VERSION-}${ZSH_VERSION-} in '') ;; *) trap - DEBUG ;; esac
@@ -191,6 +193,11 @@ _substrax_trial() {
             fi
             \echo "$_substrax_rest"
             _substrax_read_user_file "$_substrax_root/$_substrax_rest" || exit 1
+        elif [ -p "$_substrax_root/$_substrax_rest" ] ||
+            { [ -h "$_substrax_root/$_substrax_rest" ] && [ ! -e "$_substrax_root/$_substrax_rest" ]; }; then
+            # A pipe gives its text once, and this would take it.
+            \echo "$_substrax_rest is a pipe, or a link to what is not there; put a file in its place, or remove it"
+            exit 1
         fi
     done
     if [ -n "$_substrax_assigned" ]; then
@@ -419,8 +426,8 @@ if [ -z "$_substrax_root" ] && [ -n "$_substrax_self" ]; then _substrax_root=/; 
 if [ "$_substrax_root_from_here" != . ]; then _substrax_root=$_substrax_root/$_substrax_root_from_here; fi
 case $_substrax_root in
     */.. | */../* | */. | */./*)
-        # The dot keeps a line feed at the end of the path, which $(...) would take away.
-        # And the slashes stand behind what a trap prints.
+        # The dot keeps a line feed at the end of the path, which $(...) would take away. The slashes stand behind what a
+        # trap prints.
         _substrax_root=$(CDPATH='' cd -- "$_substrax_root" >/dev/null 2>&1 && \printf '//%s.' "$PWD") || :
         _substrax_root=/${_substrax_root##*//}
         _substrax_root=${_substrax_root%.}
@@ -452,7 +459,7 @@ elif [ ! -f "$_substrax_file" ] || [ ! -r "$_substrax_file" ]; then
 elif [ -n "${YASH_VERSION-}" ] && ! (. "$_substrax_venv/bin/activate") >/dev/null 2>&1; then
     _substrax_error="yash cannot read $_substrax_venv/bin/activate (uv and virtualenv write it so); use another shell"
 else
-    # These shells read a file so without a process; to the others it is a command that does nothing.
+    # These shells read a file so without a process. For the others it would be a command that does nothing.
     _substrax_script=''
     if [ -n "${BASH_VERSION-}${ZSH_VERSION-}${KSH_VERSION-}" ]; then
         # shellcheck disable=SC3034
@@ -593,17 +600,18 @@ unset -f _substrax_keep_names _substrax_save _substrax_without_cuda _substrax_tr
 if [ -z "${_SUBSTRAX_SAVED+set}" ]; then unset -f _substrax_put_back; fi
 # What an activation by template 0.1.0 has left for its own deactivate.
 unset -f _substrax_each _substrax_try 2>/dev/null || :
-if [ -n "$_substrax_error" ]; then
+unset _substrax_prefix _substrax_env_file _substrax_root_from_here _substrax_self _substrax_pid _substrax_root _substrax_venv \
+    _substrax_file _substrax_manifest _substrax_listed _substrax_names _substrax_more _substrax_rest _substrax_last \
+    _substrax_below _substrax_newline _substrax_script _substrax_kept _substrax_taken _substrax_marks _substrax_values \
+    _substrax_fish_and_csh
+if [ -z "$_substrax_error" ]; then
+    unset _substrax_error
+else
     \printf '%s\n' "activate.sh: error: $_substrax_error" >&2
-    unset _substrax_prefix _substrax_env_file _substrax_root_from_here _substrax_error _substrax_self _substrax_pid \
-        _substrax_root _substrax_venv _substrax_file _substrax_manifest _substrax_listed _substrax_names _substrax_more _substrax_rest \
-        _substrax_last _substrax_below _substrax_newline _substrax_script _substrax_kept _substrax_taken _substrax_marks _substrax_values _substrax_fish_and_csh
+    unset _substrax_error
     # `return 1 || :` lets `. ./activate.sh || ...` work under `set -e` in dash and busybox ash, where a plain
     # `return 1` ends the script; ksh93 is the other way round.
     case ${KSH_VERSION-} in Version*) return 1 ;; esac
     # shellcheck disable=SC2317
     return 1 || :
 fi
-unset _substrax_prefix _substrax_env_file _substrax_root_from_here _substrax_error _substrax_self _substrax_pid \
-    _substrax_root _substrax_venv _substrax_file _substrax_manifest _substrax_listed _substrax_names _substrax_more _substrax_rest \
-    _substrax_last _substrax_below _substrax_newline _substrax_script _substrax_kept _substrax_taken _substrax_marks _substrax_values _substrax_fish_and_csh
