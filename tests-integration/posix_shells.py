@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from substrax_managed_env import managed_environment, render
-from substrax_managed_env._vendor import with_settings
+from substrax_managed_env._vendor import installed, with_settings
 
 from programs import BARE, run
 
@@ -84,7 +84,7 @@ def make_project(
     lower = prefix.lower()
     path.mkdir(parents=True)
     settings = {"prefix": prefix, "env_file": f".{lower}.env", "root_from_here": "."} | settings
-    (path / "activate.sh").write_text(with_settings("activate.sh", settings))
+    (path / "activate.sh").write_text(with_settings(installed("activate.sh"), settings))
     make_venv(path, by="venv" if shell == "yash" else "uv")
     managed = managed_environment(
         prefix=prefix, backend=backend, project_root=path, extra={"TAG": tag, **(extra or {})}

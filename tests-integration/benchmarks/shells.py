@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from substrax_managed_env._vendor import with_settings
+from substrax_managed_env._vendor import installed, with_settings
 
 from posix_shells import SHELLS, make_project
 from programs import ROOT
@@ -72,8 +72,8 @@ def second_setup(folder: Path, rounds: int) -> None:
         '[project]\nname = "demo"\nversion = "0"\nrequires-python = ">=3.11"\n'
         f"dependencies = {list(names)}\n[tool.uv]\npackage = false\n[tool.uv.sources]\n{sources}"
     )
-    settings = {"prefix": "DEMO", "env_file": ".demo.env", "root_from_here": ".", "extras_cuda12": ""}
-    (root / "setup.sh").write_text(with_settings("setup.sh", settings))
+    settings = {"prefix": "DEMO", "env_file": ".demo.env", "root_from_here": "."}
+    (root / "setup.sh").write_text(with_settings(installed("setup.sh"), settings))
     env = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
     env["UV_PROJECT_ENVIRONMENT"] = ".venv"
     write = ("python", "-m", "substrax.runtime.managed_env", "write")

@@ -112,6 +112,19 @@ def test_the_commands_of_the_environment_file_work_as_they_stand(clone, tmp_path
 
 
 @pytest.mark.usefixtures("set_up")
+def test_the_command_that_vendors_the_templates_works_as_it_stands(clone, tmp_path):
+    [command] = [
+        text for name, text in FENCE.findall((clone / "README.md").read_text()) if "managed_env vendor" in text
+    ]
+    env = BARE | {"PATH": f"{clone}/.venv/bin:/usr/bin:/bin"}
+
+    first = run(["sh", "-eu", "-c", command], cwd=tmp_path, env=env)
+    second = run(["sh", "-eu", "-c", f"{command.rstrip()} --check"], cwd=tmp_path, env=env)
+
+    assert (first[0], first[1].count("Wrote "), second[0], second[1].count(" is up to date")) == (0, 2, 0, 2)
+
+
+@pytest.mark.usefixtures("set_up")
 def test_the_check_of_the_readme_works_as_it_stands(clone):
     [commands] = [
         text for name, text in FENCE.findall((clone / "README.md").read_text()) if "substrax.runtime check" in text

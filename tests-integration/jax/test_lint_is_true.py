@@ -103,7 +103,7 @@ def test_a_gpu_plugin_reads_the_opposite_where_it_is_said_to(value):
             {"XLA_PYTHON_CLIENT_ABORT_COLLECTIVES_ON_FAILURE": "true"},
             marks=pytest.mark.skipif(
                 "ABORT_COLLECTIVES" not in Path(xla_client.__file__).read_text(),
-                reason="this jaxlib does not read it yet",
+                reason="this jaxlib does not read XLA_PYTHON_CLIENT_ABORT_COLLECTIVES_ON_FAILURE yet",
             ),
         ),
     ],

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from substrax_managed_env._environment import _RESERVED, _RESERVED_BEGINNINGS
-from substrax_managed_env._vendor import with_settings
+from substrax_managed_env._vendor import installed, with_settings
 
 from posix_shells import (
     ACTIVE,
@@ -78,7 +78,7 @@ def test_it_finds_a_project_root_that_is_elsewhere(shell, tmp_path):
     (root / "tools" / "shell").mkdir(parents=True)
     script = root / "tools" / "shell" / "activate.sh"
     script.write_text(
-        with_settings("activate.sh", {"prefix": "DEMO", "env_file": ".demo.env", "root_from_here": "../.."})
+        with_settings(installed("activate.sh"), {"prefix": "DEMO", "env_file": ".demo.env", "root_from_here": "../.."})
     )
     (root / "activate.sh").unlink()
 

@@ -16,8 +16,6 @@ class Terminal:
 
     def __init__(self, shell: str, cwd: str) -> None:
         command = [*SHELLS[shell], *OPTIONS.get(SHELLS[shell][0], []), "-i"]
-        if shell == "bash --posix":
-            command = ["bash", "--norc", "--noprofile", "--posix", "-i"]
         env = BARE | {"TERM": "dumb", "PS1": "READY> ", "PS2": "", "LC_ALL": "C.UTF-8", "HOME": cwd}
         self.child = pexpect.spawn(command[0], command[1:], cwd=cwd, env=env, encoding="utf-8", timeout=30, echo=False)
         self.child.delaybeforesend = None

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from substrax_managed_env._vendor import with_settings
+from substrax_managed_env._vendor import installed, with_settings
 
 from posix_shells import SHELLS
 from programs import BARE, run
@@ -55,7 +55,7 @@ class Project:
         self.log = tmp_path / "uv.log"
         command(self.bin / "uv", UV)
         self.log.touch()
-        command(self.root / "setup.sh", with_settings("setup.sh", SETTINGS))
+        command(self.root / "setup.sh", with_settings(installed("setup.sh"), SETTINGS))
         (self.root / "pyproject.toml").write_text("[project]\n")
         self.env = BARE | {"PATH": f"{self.bin}:/usr/bin:/bin", "UV_LOG": str(self.log), "LC_ALL": "C.UTF-8"}
 

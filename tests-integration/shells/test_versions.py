@@ -9,24 +9,18 @@ from pathlib import Path
 
 import pytest
 
+from substrax_managed_env._vendor import read, with_settings
+
 from posix_shells import ACTIVE, AS_BEFORE, SHOW, make_project, quiet, run_in
 from programs import run
 
 RELEASED = sorted(Path(__file__).parent.joinpath("released").iterdir())
-SETTINGS = {
-    "prefix=SUBSTRAX": "prefix=DEMO",
-    "env_file=.substrax.env": "env_file=.demo.env",
-    "root_from_here=..": "root_from_here=.",
-}
+SETTINGS = {"prefix": "DEMO", "env_file": ".demo.env", "root_from_here": "."}
 
 
 def released(folder, name):
     """A released template as a repository has it: with settings of its own."""
-    text = (folder / name).read_text()
-    for template, ours in SETTINGS.items():
-        assert text.count(template) == 1
-        text = text.replace(template, ours)
-    return text
+    return with_settings(read(name, (folder / name).read_text()), SETTINGS)
 
 
 @pytest.fixture(params=RELEASED, ids=lambda folder: folder.name)
@@ -79,14 +73,10 @@ def test_a_repository_upgrades_its_copies(tmp_path, folder):
     assert (upgrade[0], upgrade[1].count("Wrote ")) == (0, 2)
     assert (after[0], after[1].count(" is up to date, ")) == (0, 2)
     for name in ("activate.sh", "setup.sh"):
-        kept, now = settings(released(folder, name)), settings((tmp_path / name).read_text())
-        assert kept == now
+        kept, now = read(name, released(folder, name)), read(name, (tmp_path / name).read_text())
+        assert kept.settings == now.settings
 
 
 def vendor(folder, *arguments):
     command = [sys.executable, "-m", "substrax.runtime.managed_env", "vendor", *arguments]
     return run(command, cwd=folder, env=dict(os.environ))
-
-
-def settings(text):
-    return text[text.index("# >>> settings") : text.index("# <<< settings")]

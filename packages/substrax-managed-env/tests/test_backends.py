@@ -67,11 +67,11 @@ def test_a_named_backend_is_taken_as_it_is(name):
     assert resolve_backend(name) == name
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="what auto means on Linux; macOS is the next test")
 @pytest.mark.parametrize(
     ("script", "backend"), [(f'echo "{LISTING}"', "cuda12"), ("exit 6", "cpu")], ids=["GPU", "no GPU"]
 )
-def test_auto_is_cuda_on_linux_when_a_gpu_is_listed(nvidia_smi, script, backend):
+def test_auto_is_cuda_on_linux_when_a_gpu_is_listed(monkeypatch, nvidia_smi, script, backend):
+    monkeypatch.setattr(sys, "platform", "linux")
     nvidia_smi(script)
 
     assert resolve_backend("auto") == backend

@@ -39,7 +39,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(arguments.run(arguments) or 0)
     except OSError as error:
         # strerror and not str(): the number tells a person nothing, and ours names a remedy.
-        problem = f"{_shown(os.fspath(error.filename))}: {error.strerror}" if error.filename else str(error.strerror)
+        problem = (
+            f"{_shown(os.fspath(error.filename))}: {error.strerror}" if error.filename else error.strerror or str(error)
+        )
     except ValueError as error:
         problem = str(error)
     print(f"{_PROGRAM}: error: {' '.join(problem.split())}", file=sys.stderr)
@@ -127,7 +129,7 @@ def _show(arguments: argparse.Namespace) -> None:
 
 def _vendor(arguments: argparse.Namespace) -> int:
     # Here and not above: write has no use for it.
-    from ._vendor import EXECUTABLE, TEMPLATES, differences, disagreement, is_newer, read
+    from ._vendor import EXECUTABLE, TEMPLATES, differences, disagreement, installed, is_newer, read
 
     folder = arguments.directory
     if not os.path.isdir(folder):
@@ -175,7 +177,7 @@ def _vendor(arguments: argparse.Namespace) -> int:
     _say(paths, [(name, problem) for name, problem in found if problem != "is missing"], copies)
     for name in dict.fromkeys(name for name, _ in found):
         replace_file(paths[name], os.fsencode(texts[name]), executable=name in EXECUTABLE)
-        print(f"Wrote {_shown(paths[name])}, template {read(name, texts[name]).version}")
+        print(f"Wrote {_shown(paths[name])}, template {installed(name).version}")
     return 0
 
 
@@ -197,19 +199,17 @@ def _command(prefix: str, folder: str) -> str:
 
 def _texts(copies: Mapping[str, Copy], prefix: str | None, folder: str) -> dict[str, str]:
     """The whole text of each file; what both say stands in a new one as in the copy that is there."""
-    from ._vendor import TEMPLATES, upgraded, with_settings
+    from ._vendor import TEMPLATES, installed, upgraded, with_settings
 
     if len(copies) == len(TEMPLATES):
         return {name: upgraded(copy) for name, copy in copies.items()}
     settings = _first_settings(prefix, folder)
     for copy in copies.values():
         settings |= copy.shared
-    return {name: upgraded(copies[name]) if name in copies else with_settings(name, settings) for name in TEMPLATES}
-
-
-def _text(path: str) -> str:
-    with open(path, "rb") as file:
-        return os.fsdecode(file.read())
+    return {
+        name: upgraded(copies[name]) if name in copies else with_settings(installed(name), settings)
+        for name in TEMPLATES
+    }
 
 
 def _first_settings(prefix: str | None, folder: str) -> dict[str, str]:
@@ -218,23 +218,26 @@ def _first_settings(prefix: str | None, folder: str) -> dict[str, str]:
         raise ValueError("--prefix is missing: what the project's variables begin with, such as DATARAX")
     check_prefix(prefix)
     here = root = os.path.realpath(folder)
-    while not os.path.isfile(project := os.path.join(root, "pyproject.toml")) and root != os.path.dirname(root):
+    while not os.path.isfile(os.path.join(root, "pyproject.toml")) and root != os.path.dirname(root):
         root = os.path.dirname(root)
-    extras = _extras(project) if os.path.isfile(project) else []
+    extras = _extras(os.path.join(root, "pyproject.toml"))
     return {
         "prefix": prefix,
         "env_file": f".{prefix.lower()}.env",
-        "root_from_here": os.path.relpath(root, here) if os.path.isfile(project) else ".",
-        **{f"extras_{name}": name if name in extras else "" for name in BACKENDS if name != "auto"},
+        # Without a project anywhere above, it is to be made here.
+        "root_from_here": "." if extras is None else os.path.relpath(root, here),
+        **{f"extras_{name}": name if name in (extras or ()) else "" for name in BACKENDS if name != "auto"},
     }
 
 
-def _extras(project: str) -> list[str]:
+def _extras(project: str) -> list[str] | None:
     import tomllib
 
     try:
         with open(project, "rb") as file:
             return list(tomllib.load(file).get("project", {}).get("optional-dependencies", {}).keys())
+    except FileNotFoundError:
+        return None
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{_shown(project)} cannot be read: {error}") from error
 
@@ -243,8 +246,12 @@ def _configured_backend(prefix: str, env_file: str) -> str:
     # Asked before opening, since opening a pipe would wait for somebody to write to it.
     if not os.path.isfile(env_file):
         return "none"
-    with open(env_file, "rb") as file:
-        return read_back(os.fsdecode(file.read())).get(f"{prefix}_BACKEND") or "unknown"
+    return read_back(_text(env_file)).get(f"{prefix}_BACKEND") or "unknown"
+
+
+def _text(path: str) -> str:
+    with open(path, "rb") as file:
+        return os.fsdecode(file.read())
 
 
 def _directory(path: str) -> str:

@@ -6,6 +6,7 @@ import re
 import shlex
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 
 from ._environment import check_prefix
 
@@ -19,6 +20,7 @@ __all__ = [
     "Copy",
     "differences",
     "disagreement",
+    "installed",
     "is_newer",
     "read",
     "upgraded",
@@ -85,18 +87,17 @@ def disagreement(first: Copy, second: Copy) -> str:
 
 def is_newer(copy: Copy) -> bool:
     """Whether `copy` is of a later version than the installed template."""
-    return _release(copy.version) > _release(_template(copy.name).version)
+    return _release(copy.version) > _release(installed(copy.name).version)
 
 
 def upgraded(copy: Copy) -> str:
     """The installed template with the settings of `copy`, byte for byte."""
-    template = _template(copy.name)
+    template = installed(copy.name)
     return "\n".join([*template.head, *copy.settings, *template.tail])
 
 
-def with_settings(name: str, settings: Mapping[str, str]) -> str:
-    """The installed template `name` that says `settings`; those that it does not have are skipped."""
-    template = _template(name)
+def with_settings(template: Copy, settings: Mapping[str, str]) -> str:
+    """The text of `template` that says `settings`; those that it does not have are skipped."""
     lines = list(template.settings)
     for number, line in enumerate(lines):
         if (setting := _setting(line)) in settings:
@@ -106,23 +107,23 @@ def with_settings(name: str, settings: Mapping[str, str]) -> str:
 
 def differences(copy: Copy, text: str) -> list[str]:
     """How `text`, which `copy` was read from, is not what an upgrade makes of it, in words that follow its name."""
-    installed = _template(copy.name).version
+    template = installed(copy.name).version
     if _has_crlf(text):
         return [
             "has CRLF line ends, which a shell takes for a part of each value; put *.sh text eol=lf in .gitattributes"
         ]
-    if copy.version != installed:
-        return [f"is a copy of template {copy.version}, {'newer' if is_newer(copy) else 'older'} than {installed} here"]
+    if copy.version != template:
+        return [f"is a copy of template {copy.version}, {'newer' if is_newer(copy) else 'older'} than {template} here"]
     if text == (wanted := upgraded(copy)):
         return []
     lines = text.split("\n")
     pairs = enumerate(zip(lines, wanted.split("\n"), strict=False), start=1)
     different = next(((number, line) for number, (line, other) in pairs if line != other), None)
     if wanted.startswith(text):
-        return [f"is template {installed} without its end, after line {len(lines)}"]
+        return [f"is template {template} without its end, after line {len(lines)}"]
     if different is None or different[0] == len(wanted.split("\n")):
-        return [f"goes on after the end of template {installed}"]
-    return [f"differs from template {installed} in line {different[0]}: {different[1].strip()!r}"]
+        return [f"goes on after the end of template {template}"]
+    return [f"differs from template {template} in line {different[0]}: {different[1].strip()!r}"]
 
 
 def _shared_settings(name: str, lines: list[str]) -> dict[str, str]:
@@ -130,9 +131,9 @@ def _shared_settings(name: str, lines: list[str]) -> dict[str, str]:
     prefix = "_substrax_" if name == "activate.sh" else ""
     found: dict[str, str] = {}
     for line in lines:
-        assigned, equals, value = line.strip().partition("=")
-        setting = assigned.removeprefix(prefix)
-        if equals and assigned == prefix + setting and setting in _SHARED:
+        setting = _setting(line)
+        if setting in _SHARED and line.strip().startswith(f"{prefix}{setting}="):
+            value = line.partition("=")[2]
             with suppress(ValueError):
                 value = "".join(shlex.split(value, comments=True)[:1])
             found.setdefault(setting, value)
@@ -161,7 +162,9 @@ def _release(version: str) -> list[int]:
     return [int(part) for part in version.split(".")]
 
 
-def _template(name: str) -> Copy:
+@cache
+def installed(name: str) -> Copy:
+    """The template `name` of this version, taken apart; it says the settings of substrax's own repository."""
     from importlib.resources import files
 
     try:
