@@ -472,9 +472,10 @@ def test_where_a_shell_cannot_know_the_file_it_says_so(shell, a, b, where):
 def test_a_directory_that_was_renamed_under_the_shell_is_not_another_one(shell, tmp_path):
     if shell == "ksh93":
         pytest.skip("ksh93 gives the file's name as its own idea of the current directory makes it")
-    for name in ("x", "y"):
-        make_project(tmp_path / name, shell, tag=name)
-    code = f"{SHOW}cd {tmp_path}/x; mv ../x ../old; mv ../y ../x; . ./activate.sh; show $?"
+    # Two that are each in order at the path x.
+    for name in ("later", "x"):
+        make_project(tmp_path / "x", shell, tag=name).rename(tmp_path / name)
+    code = f"{SHOW}cd {tmp_path}/x; mv ../x ../old; mv ../later ../x; . ./activate.sh; show $?"
 
     exit_code, output, errors = run_in(shell, code, cwd=tmp_path)
 
@@ -564,6 +565,18 @@ def test_what_traps_and_traces_print_is_nobodys_answer(tmp_path, family, trap, r
         [ACTIVE.rstrip(), f"0 {AS_BEFORE.rstrip().replace('platforms=unset', 'platforms=mine')}"],
     ), errors
     assert not (root / "pwned").exists()
+
+
+def test_an_answer_that_a_function_has_changed_is_not_executed(shell, a):
+    code = f"""{SHOW}echo() {{
+    case $1 in names*) command printf '%s;touch pwned\\n' "$*" ;; *) command printf '%s\\n' "$*" ;; esac
+}}
+. ./activate.sh; result=$?; unset -f echo; show $result"""
+
+    exit_code, output, _ = run_in(shell, code, cwd=a)
+
+    assert (exit_code, output) == (0, f"1 {AS_BEFORE}")
+    assert not (a / "pwned").exists()
 
 
 EVIL = "$(touch pwned)`touch pwned`';touch pwned;'\"$(touch pwned)\"\\"

@@ -109,6 +109,15 @@ def test_what_sh_would_run_or_misread_is_refused_by_its_line(shell, tmp_path, li
     )
 
 
+def test_a_line_behind_a_value_of_several_lines_is_judged_again(shell, tmp_path):
+    root = make_project(tmp_path / "p", shell)
+    (root / ".env").write_text('A="x\n\\"y\nz"\nB=\'x\n"y\n\'\nK=a b\n')
+
+    exit_code, _, errors = run_in(shell, ". ./activate.sh", cwd=root)
+
+    assert (exit_code != 0, f"{root}/.env, line 7: the value of K has" in errors) == (True, True)
+
+
 SHELL_ON_PURPOSE = """# it's a comment: K=a b
 A=1
  B=2   # it's fine
@@ -144,8 +153,12 @@ export Y Z"""
 
 def test_what_sh_reads_as_it_is_meant_is_read(shell, tmp_path):
     root = make_project(tmp_path / "p", shell)
+    text = SHELL_ON_PURPOSE
+    if not shell.startswith("zsh"):
+        # To zsh that is the path of a command.
+        text = f"true == x\n{text}"
     # Without a line feed at the end.
-    (root / ".env.local").write_text(SHELL_ON_PURPOSE.replace("\t", " ") if shell == "posh" else SHELL_ON_PURPOSE)
+    (root / ".env.local").write_text(text.replace("\t", " ") if shell == "posh" else text)
     names = "A B C D E F G H I J L M N O P Q R S T U V"
     code = f"""{SHOW}. ./activate.sh; show $?
 python -c "import os; print(*(os.environ[name] for name in '{names}'.split()), sep='|')\""""
